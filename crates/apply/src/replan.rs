@@ -301,9 +301,9 @@ pub(crate) fn question(
     let declared = decided
         .element
         .and_then(|(number, _)| known.evaluation.as_ref()?.documents.resource(number));
-    let ignored = declared
-        .map(|(.., resource)| resource.lifecycle.ignore_changes.clone())
-        .unwrap_or_default();
+    let lifecycle = declared.map(|(.., resource)| &resource.lifecycle);
+    let ignored = lifecycle.map(|lifecycle| lifecycle.ignore_changes.clone());
+    let replacing = lifecycle.map(|lifecycle| lifecycle.replace_on_changes.clone());
     EvaluationQuestion::Plan(Box::new(PlanAgain {
         address: decided.address.clone(),
         type_name: decided.type_name.clone(),
@@ -325,7 +325,8 @@ pub(crate) fn question(
             .map(|record| record.unhealthy.clone())
             .unwrap_or_default(),
         desired,
-        ignored,
+        ignored: ignored.unwrap_or_default(),
+        replacing: replacing.unwrap_or_default(),
         seed: facts.plan.answers.seed_of(&decided.address, mode),
         instance: known.instance_of(known.provider_ref(decided).as_ref()),
         site: known.site_of(decided),

@@ -50,6 +50,10 @@ pub struct Blueprint {
     /// inputs are known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsettled: bool,
+    /// The versions of the dialect's own tool that the document needs, where they are computed. The
+    /// dialect settles them once the inputs are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub required_versions: Vec<Expr>,
     /// Mistakes in conditional parts of the document. The dialect reports them once their
     /// conditions are settled.
     #[serde(skip)]
@@ -320,6 +324,10 @@ pub struct Resource {
     /// exist.
     #[serde(skip)]
     pub switched_off: Option<Box<Expr>>,
+    /// Settings that are computed: a map whose keys only the dialect knows. The dialect settles them
+    /// once the inputs are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<Box<Expr>>,
     /// A description for people. Evaluated last.
     pub description: Option<Box<Expr>>,
     /// The abstract resource of the document from which a transform made this one
@@ -367,6 +375,7 @@ impl Resource {
             update_policy: None,
             external: None,
             switched_off: None,
+            computed: None,
             description: None,
             made_from: None,
         }

@@ -136,6 +136,7 @@ fn of_resource<'b>(resource: &'b Resource, visit: &mut impl FnMut(&'b Expr)) {
         &resource.update_policy,
         &resource.external,
         &resource.switched_off,
+        &resource.computed,
         &resource.description,
     ];
     others

@@ -91,6 +91,7 @@ impl Lowering<'_> {
             logical_name: None,
             ties: None,
             switched_off: None,
+            computed: None,
             update_policy: None,
         }
     }

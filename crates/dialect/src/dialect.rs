@@ -1,6 +1,6 @@
 //! The contract of a dialect.
 
-use blueprint::{Blueprint, Expr, Packages, Value};
+use blueprint::{Blueprint, Expr, Name, Packages, Value};
 use diag::{Code, Diagnostics};
 use expr::FunctionTable;
 use syntax::Tree;
@@ -100,6 +100,20 @@ pub trait Dialect: Send + Sync {
     /// together with it, as companions of it for all instances, and are no documents of their own.
     fn project_files(&self, _document: &str) -> &'static [&'static str] {
         &[]
+    }
+
+    /// The names of folders beside a document of this name whose files `*.yaml` belong to it, as
+    /// [`project_files`](Dialect::project_files) do. Folders in them are not searched.
+    fn project_folders(&self, _document: &str) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Where the program of a project may stand, if the document is only the file of a project whose
+    /// program is in another folder: paths relative to the document, of which the first that exists
+    /// counts. The document belongs to the program then, as one of its
+    /// [`project_files`](Dialect::project_files). Empty for every other document.
+    fn programs_of(&self, _project: &Document<'_>) -> Vec<Name> {
+        Vec::new()
     }
 
     /// How the files that [`companion_names`](Dialect::companion_names) names are made and edited;

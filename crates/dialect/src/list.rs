@@ -98,6 +98,20 @@ impl Dialects {
             .copied()
     }
 
+    /// The folders beside a document of this name whose files belong to it: see
+    /// [`Dialect::project_folders`].
+    pub fn project_folders(&self, document: &str) -> impl Iterator<Item = &'static str> {
+        self.iter()
+            .flat_map(move |dialect| dialect.project_folders(document))
+            .copied()
+    }
+
+    /// Where the program of a project may stand: see [`Dialect::programs_of`].
+    pub fn programs_of(&self, project: &Document<'_>) -> Vec<Name> {
+        let dialect = self.detect(project);
+        dialect.map_or_else(Vec::new, |dialect| dialect.programs_of(project))
+    }
+
     /// How the files of the instances of a document of this name are made and edited: see
     /// [`Dialect::instance_files`].
     pub fn instance_files(&self, document: &str) -> Option<&'static dyn InstanceFiles> {

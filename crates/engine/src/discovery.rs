@@ -3,7 +3,7 @@
 //! Not here: reading and checking them.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use diag::FileId;
 use dialect::{Dialects, Document, LoadContext};
@@ -65,9 +65,48 @@ pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf
                 .collect::<Vec<_>>()
         })
         .collect();
-    found.retain(|path| !parts.contains(path));
+    let programs: Vec<PathBuf> = found
+        .iter()
+        .filter_map(|path| Some(absolute(&program_of(path, dialects)?)))
+        .collect();
+    found.retain(|path| !parts.contains(path) && !programs.contains(&absolute(path)));
     found.sort();
     Ok(found)
+}
+
+/// The folders above a program in which the file of its project is looked for.
+const PROJECT_DEPTH: usize = 8;
+
+/// The file of the project, in a folder above a file, that says that its program is this file.
+pub(crate) fn project_above(path: &Path, dialects: &Dialects) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let names: Vec<&str> = dialects.project_files(name).collect();
+    let own = absolute(path);
+    let folders = own.ancestors().skip(2).take(PROJECT_DEPTH);
+    let mut places = folders.flat_map(|folder| names.iter().map(|name| folder.join(name)));
+    let project = places.find(|file| file.is_file())?;
+    let program = program_of(&project, dialects)?;
+    (absolute(&program) == own).then_some(project)
+}
+
+/// The program of a project that stands in another folder than the file of the project; `None` for
+/// every other file, and if there is no such program.
+pub(crate) fn program_of(project: &Path, dialects: &Dialects) -> Option<PathBuf> {
+    let name = project.file_name()?.to_str()?;
+    // Other files are not read.
+    dialects.companion_names(name)?;
+    let programs = with_trees(project, name, dialects, |document| {
+        dialects.programs_of(document)
+    });
+    let mut programs = programs?.into_iter().map(|path| {
+        // Without `.` and `..`, so that a path is compared by its text.
+        let whole = project.with_file_name(path.as_ref());
+        whole
+            .components()
+            .filter(|part| *part != Component::CurDir)
+            .collect()
+    });
+    programs.find(|program: &PathBuf| program.is_file())
 }
 
 /// Whether a path is a folder that a dialect recognises as a document.
@@ -90,14 +129,13 @@ pub(crate) fn is_recognised_folder(path: &Path, listing: &str, dialects: &Dialec
         .is_some()
 }
 
-/// Returns the folder that paths in the document at a path are relative to: the folder that contains
-/// a file, or a folder itself.
+/// Returns the folder that the document at a path belongs to: a folder itself, that of the project of a
+/// program, or the folder that contains the file.
 pub fn folder_of_document(path: &Path, dialects: &Dialects) -> PathBuf {
     if is_folder_document(path, dialects) {
-        absolute(path)
-    } else {
-        folder_of(path)
+        return absolute(path);
     }
+    folder_of(project_above(path, dialects).as_deref().unwrap_or(path))
 }
 
 /// Whether a file is a document of the native dialect by its name.

@@ -13,7 +13,7 @@ use state::InstanceName;
 
 use crate::phases::PinnedDocument;
 
-use crate::discovery::{documents_in, is_recognised_folder};
+use crate::discovery::{documents_in, is_recognised_folder, program_of, project_above};
 use crate::error::Error;
 use crate::named_file::{NamedFile, is_read_once};
 use crate::paths::{absolute, folder_of, relative};
@@ -38,6 +38,8 @@ pub struct DocumentSource {
     pub is_folder: bool,
     /// Environment files, in order.
     pub environments: Vec<EnvironmentFile>,
+    /// The file of its project, if that stands in another folder. Files of instances stand beside it.
+    pub project: Option<PathBuf>,
 }
 
 /// An environment file of a root document.
@@ -70,6 +72,7 @@ impl DocumentSource {
             text,
             is_folder: false,
             environments: Vec::new(),
+            project: None,
         }
     }
 
@@ -96,6 +99,7 @@ impl DocumentSource {
             text: document.text.clone(),
             is_folder: written.ends_with('/'),
             environments,
+            project: None,
         }
     }
 
@@ -116,19 +120,20 @@ impl DocumentSource {
         &self,
         dialects: &Dialects,
     ) -> Result<Vec<(InstanceName, PathBuf)>, Error> {
-        let Some(path) = self.path.as_deref().filter(|_| !self.is_folder) else {
+        let Some(path) = self.main_file().filter(|_| !self.is_folder) else {
             return Ok(Vec::new());
         };
         let name = path.file_name().and_then(|name| name.to_str());
         let Some(instance_in) = name.and_then(|name| dialects.companion_names(name)) else {
             return Ok(Vec::new());
         };
+        let folder = folder_of(path);
         let unreadable = |source| Error::Unreadable {
-            name: self.folder.display().to_string(),
+            name: folder.display().to_string(),
             source,
         };
         let mut files = Vec::new();
-        for entry in std::fs::read_dir(&self.folder).map_err(unreadable)? {
+        for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
             let file = entry.map_err(unreadable)?.file_name();
             let Some(instance) = file.to_str().and_then(instance_in) else {
                 continue;
@@ -267,6 +272,7 @@ impl DocumentSource {
                     text: listing.into(),
                     is_folder: true,
                     environments: Vec::new(),
+                    project: None,
                 });
             }
         }
@@ -284,17 +290,83 @@ impl DocumentSource {
         if is_read_once(path) {
             return Ok(DocumentSource::of_text(&shown, text));
         }
-        let folder = folder_of(path);
-        let environments = project_files_of(path, dialects)?;
+        if let Some(program) = program_of(path, dialects) {
+            let text = read_text(&program)?.into();
+            return DocumentSource::of_program(program, text, Some(path.to_owned()), dialects);
+        }
+        let project = project_above(path, dialects);
+        DocumentSource::of_program(path.to_owned(), text, project, dialects)
+    }
+
+    /// The document in a file with the files that belong to it. `project` is the file of its project in
+    /// another folder.
+    fn of_program(
+        path: PathBuf,
+        text: Arc<str>,
+        project: Option<PathBuf>,
+        dialects: &Dialects,
+    ) -> Result<DocumentSource, Error> {
+        let mut environments = Vec::new();
+        if let Some(project) = &project {
+            environments.push(project_file(project)?);
+            environments.extend(project_files_of(project, dialects)?);
+        }
+        environments.extend(project_files_of(&path, dialects)?);
         Ok(DocumentSource {
-            shown,
-            path: Some(path.to_owned()),
-            folder,
+            shown: path.display().to_string(),
+            folder: folder_of(&path),
+            path: Some(path),
             text,
             is_folder: false,
             environments,
+            project,
         })
     }
+
+    /// The folder that the document belongs to: that of its project, else its own. Its state and its
+    /// configuration are found from there.
+    pub fn project_folder(&self) -> PathBuf {
+        let project = self.project.as_deref();
+        project.map_or_else(|| self.folder.clone(), folder_of)
+    }
+
+    /// The file that names the document to people, and beside which the files of its instances stand:
+    /// that of its project, else its own.
+    pub(crate) fn main_file(&self) -> Option<&Path> {
+        self.project.as_deref().or(self.path.as_deref())
+    }
+}
+
+/// A file that belongs to a document.
+fn project_file(path: &Path) -> Result<EnvironmentFile, Error> {
+    Ok(EnvironmentFile {
+        shown: path.display().to_string(),
+        text: read_text(path)?.into(),
+        path: absolute(path),
+        is_shown: true,
+        is_check: false,
+    })
+}
+
+/// The files `*.yaml` in a folder, sorted; none if there is no such folder.
+fn yaml_files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let unreadable = |source| Error::Unreadable {
+        name: folder.display().to_string(),
+        source,
+    };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let file = entry.map_err(unreadable)?.path();
+        let is_yaml = file.extension().is_some_and(|ending| ending == "yaml");
+        if is_yaml && file.is_file() {
+            files.push(file);
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// The files beside a document that belong to it.
@@ -303,14 +375,11 @@ fn project_files_of(path: &Path, dialects: &Dialects) -> Result<Vec<EnvironmentF
     let beside = dialects.project_files(name.unwrap_or_default());
     let beside = beside.map(|file| path.with_file_name(file));
     let existing = beside.filter(|path| path.is_file());
-    let read = existing.map(|path| {
-        Ok(EnvironmentFile {
-            shown: path.display().to_string(),
-            text: read_text(&path)?.into(),
-            path: absolute(&path),
-            is_shown: true,
-            is_check: false,
-        })
-    });
-    read.collect()
+    let folders = dialects.project_folders(name.unwrap_or_default());
+    let mut inside = Vec::new();
+    for folder in folders.map(|folder| path.with_file_name(folder)) {
+        inside.extend(yaml_files_in(&folder)?);
+    }
+    let all = existing.chain(inside);
+    all.map(|path| project_file(&path)).collect()
 }

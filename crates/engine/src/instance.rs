@@ -107,7 +107,7 @@ impl Identity {
             path,
             stated: stated.and_then(|name| name.parse().ok()),
             configured,
-            derived: derived(source.path.as_deref(), &source.folder),
+            derived: derived(source.main_file(), &source.project_folder()),
         })
     }
 

@@ -229,7 +229,7 @@ impl Session {
         source: &DocumentSource,
         instance: &InstanceName,
     ) -> Option<(&'static dyn dialect::InstanceFiles, PathBuf)> {
-        let document = source.path.as_deref().filter(|_| !source.is_folder)?;
+        let document = source.main_file().filter(|_| !source.is_folder)?;
         let name = document.file_name()?.to_str()?;
         let files = self.installed.dialects.instance_files(name)?;
         let path = document.with_file_name(files.file_name(instance.as_str()));

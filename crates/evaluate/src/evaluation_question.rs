@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, DeclarationSite, IndexMap, Map, Name, Schema, TypeId, Value};
+use blueprint::{Address, DeclarationSite, FieldPath, IndexMap, Map, Name, Schema, TypeId, Value};
 use diag::Diagnostics;
 use expr::{Ask, AskFailure, FunctionDef, FunctionTable, Purity, Returns};
 use provider::{
@@ -108,6 +108,8 @@ pub struct PlanAgain {
     pub desired: Value,
     /// Paths whose changes are ignored.
     pub ignored: Vec<Name>,
+    /// Paths whose changes replace the resource.
+    pub replacing: Vec<FieldPath>,
     /// The seed for generated names.
     pub seed: Name,
     /// The configuration of the resource's provider, if a resource declares it.
@@ -512,6 +514,7 @@ pub async fn ask_world(
                 unhealthy: &again.unhealthy,
                 desired: &again.desired,
                 ignored: &again.ignored,
+                replacing: &again.replacing,
                 seed: &again.seed,
             };
             return EvaluationReply::Planned(world.plan(target, request).await);

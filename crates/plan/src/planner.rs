@@ -237,6 +237,7 @@ impl<'a> Planner<'a> {
             moves: &mut self.moves,
             replace: &self.named.replace,
             excluded: &self.named.excluded,
+            with_dependents: self.options.with_dependents,
             taken: &self.options.taken,
             catalogs: &self.catalogs,
             world: self.world,

@@ -48,7 +48,10 @@ pub fn record_ties(
         timeouts: *timeouts,
         secret_fields: hidden_fields(documents, number, secret_fields),
         ignore_changes: ignore_changes.clone(),
-        replace_on_changes: replace_on_changes.iter().map(path_text).collect(),
+        replace_on_changes: match resource.configured_namespace() {
+            Some(_) => Vec::new(),
+            None => replacing_paths(documents, number, replace_on_changes),
+        },
         hidden: ties.map(|ties| ties.hidden.clone()).unwrap_or_default(),
         imported: import.clone(),
         uses: uses(unit, resource),
@@ -57,6 +60,16 @@ pub fn record_ties(
         ..RecordTies::default()
     };
     (made != RecordTies::default()).then(|| Box::new(made))
+}
+
+/// The paths whose changes replace the resource: those that the document names, then those of the
+/// type.
+fn replacing_paths(documents: &Documents, number: u32, stated: &[FieldPath]) -> Vec<Name> {
+    let ty = documents.resource_type(number);
+    let fields = ty.into_iter().flat_map(|ty| &ty.schema.fields);
+    let demanded = fields.filter(|(_, field)| field.must_recreate);
+    let demanded = demanded.map(|(name, _)| name.clone());
+    stated.iter().map(path_text).chain(demanded).collect()
 }
 
 /// A path as the document writes it. `#initerror`, the health of the object, is no field.

@@ -10,6 +10,7 @@ use understand::graph::GraphNode;
 use crate::model::HashSet;
 
 /// The declared resources that the targets of a plan may reach.
+#[derive(Clone)]
 pub(crate) struct TargetSet<'a> {
     pub(crate) documents: &'a Documents,
     pub(crate) resources: Option<HashSet<u32>>,

@@ -66,6 +66,8 @@ pub struct PlanRequest<'a> {
     pub desired: &'a Value,
     /// Paths whose changes are ignored. `desired` has the prior values there.
     pub ignored: &'a [Name],
+    /// Paths whose changes replace the resource, whatever the provider decides.
+    pub replacing: &'a [FieldPath],
     /// A seed for generated names: the same in the preview and while the plan is carried out.
     pub seed: &'a str,
 }

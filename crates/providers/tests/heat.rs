@@ -280,6 +280,7 @@ async fn a_test_resource_is_replaced_on_request() {
             private: &Value::Null,
             unhealthy: &[],
             ignored: &[],
+            replacing: &[],
             seed: "",
         };
         let planned = provider.plan(&here, request).await.unwrap();

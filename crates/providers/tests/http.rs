@@ -466,6 +466,7 @@ async fn changes_of_later_requests_are_only_recorded() {
         private: &Value::Null,
         unhealthy: &[],
         ignored: &[],
+        replacing: &[],
         seed: "",
     };
     let planned = providers::http::provider()

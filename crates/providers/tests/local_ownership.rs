@@ -92,6 +92,7 @@ impl World {
             private: &Value::Null,
             unhealthy: &[],
             ignored: &[],
+            replacing: &[],
             seed: "",
         };
         self.provider.plan(&self.call(), request).await.unwrap()
@@ -336,6 +337,7 @@ async fn a_replacement_at_the_same_path_adopts_nothing() {
         private: &Value::Null,
         unhealthy: &[],
         ignored: &[],
+        replacing: &[],
         seed: "",
     };
     assert!(!other.plan(&world.call(), request).await.unwrap().adopts);

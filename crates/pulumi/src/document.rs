@@ -9,12 +9,12 @@ use dialect::{Document, Lowered};
 use syntax::{Content, Node};
 
 use crate::access::has_access;
-use crate::codes::REQUIRED_VERSION;
 use crate::compat;
 use crate::lowering::{NamedElement, NamedKind, ProgramLowering, RESERVED, SectionFields};
 use crate::packages::{NamedPackages, named_packages, unavailable};
+use crate::project::program_folder;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, text, value_span, wrong_shape};
-use crate::required_version::{self, COMPATIBLE};
+use crate::required_version;
 use crate::shape::{self, NAME, UNNAMED};
 use crate::stack_file::StackValues;
 
@@ -30,6 +30,8 @@ pub(crate) fn lower<'d>(document: &'d Document<'d>) -> Lowered {
     let mut lowering = ProgramLowering::new(document, named_packages(document));
     lowering.compat = compat::is_set(document.context);
     lowering.stack = StackValues::of(document.context);
+    let project = lowering.stack.project.as_deref();
+    lowering.main = project.and_then(program_folder);
     lowering.has_stack_file = document.context.dialect_context.is_some();
     let Some(root) = &document.tree().root else {
         let whole = Span::new(document.file, 0, 0);
@@ -85,6 +87,8 @@ impl<'d> ProgramLowering<'d> {
         ProgramLowering {
             file: document.file,
             source: document.text,
+            tree: document.tree(),
+            main: None,
             project: UNNAMED.into(),
             names: IndexMap::default(),
             variables: IndexMap::default(),
@@ -162,7 +166,7 @@ impl<'d> ProgramLowering<'d> {
             .into_iter()
             .chain(fields.written("requiredPulumiVersion"))
         {
-            self.required_version(node);
+            self.required_version(node, blueprint);
         }
         self.find_default_providers(&resources);
         self.find_written_providers(&resources);
@@ -177,6 +181,9 @@ impl<'d> ProgramLowering<'d> {
         blueprint.resources.extend(self.resources(&managed));
         let outputs = section(self, "outputs");
         blueprint.exports = self.outputs(&outputs);
+        let mut resources = blueprint.resources.values();
+        blueprint.unsettled = !blueprint.required_versions.is_empty()
+            || resources.any(|resource| resource.computed.is_some());
         blueprint.called_plugins = std::mem::take(&mut self.called_plugins);
     }
 
@@ -209,12 +216,14 @@ impl<'d> ProgramLowering<'d> {
     /// Reports keys of the project that say where the program is: it is read from this file alone,
     /// and without them it could be an empty one. Warns about versions, which are not compared.
     fn reject_project_keys(&mut self, fields: &SectionFields<'_>) {
-        if let Some(entry) = fields.entry("main").filter(|entry| !is_null(entry.value)) {
+        if let Some(entry) = fields.entry("main")
+            && program_folder(self.tree).is_some()
+        {
             self.found.push(
                 UNSUPPORTED_FEATURE
-                    .new("a program in the folder that `main` names is not read yet")
-                    .label(entry.key.span, "not available in this version")
-                    .help("name the program itself, such as `cyan deploy FOLDER/Main.yaml`"),
+                    .new("this file has no program: `main` names another folder")
+                    .label(entry.key.span, "no program was read there")
+                    .help("name the program itself, such as `FOLDER/Main.yaml`"),
             );
         }
         let config_dir = fields.entry("stackConfigDir");
@@ -260,40 +269,20 @@ impl<'d> ProgramLowering<'d> {
         }
     }
 
-    /// Compares the versions of Pulumi that the program needs. A range that is computed is not
-    /// compared, with a warning.
-    fn required_version(&mut self, node: &Node) {
+    /// Compares the versions of Pulumi that the program needs. A range that is computed is compared
+    /// when the inputs are known.
+    fn required_version(&mut self, node: &Node, blueprint: &mut Blueprint) {
         let place = value_span(node);
         let Some(range) = text(node) else {
             wrong_shape(node, "the required version", "a string", &mut self.found);
             return;
         };
         if has_access(range) {
-            // The names in it are checked.
-            let _ = self.expr(node);
-            self.found.push(
-                UNSUPPORTED_FEATURE
-                    .new("a computed version of Pulumi is not compared")
-                    .label(place, "has no effect in this version")
-                    .with_severity(Severity::Warning),
-            );
+            let range = self.expr(node);
+            blueprint.required_versions.push(range);
             return;
         }
-        match required_version::is_in_range(range) {
-            Some(true) => {}
-            Some(false) => self.found.push(
-                REQUIRED_VERSION
-                    .new(format!("the program needs Pulumi `{range}`"))
-                    .label(place, format!("this is Pulumi {COMPATIBLE}"))
-                    .help("use a version of the program for this one"),
-            ),
-            None => self.found.push(
-                REQUIRED_VERSION
-                    .new(format!("`{range}` is no range of versions"))
-                    .label(place, "cannot be compared")
-                    .help("write a range such as `>=3.0.0 <4.0.0`"),
-            ),
-        }
+        self.found.extend(required_version::refusal(range, place));
     }
 
     /// The entries of `config` and `configuration`. An entry of `config` takes precedence.

@@ -341,7 +341,17 @@ impl ProgramLowering<'_> {
             "project" => Expr::literal(Value::Text(self.project.clone()), span),
             "organization" => Expr::literal(Value::text(ORGANIZATION), span),
             // The folders of the program and of its project.
-            _ => Expr::call("cwd", root, Vec::new(), span),
+            fact => {
+                let project = Expr::call("cwd", root, Vec::new(), span);
+                match self.main.as_ref().filter(|_| fact == "cwd") {
+                    Some(folder) => {
+                        let below = TextPart::Text(format!("/{folder}").into());
+                        let parts = vec![TextPart::Expr(project, span), below];
+                        Expr::new(ExprKind::Text(parts), span)
+                    }
+                    None => project,
+                }
+            }
         }
     }
 
@@ -633,7 +643,8 @@ impl ProgramLowering<'_> {
             match known {
                 Some(&"provider") => {
                     let name = self.named_resource(option.value, "`provider`");
-                    options.provider = name.map(|name| self.resource_value(name));
+                    let named = name.map(|name| self.resource_value(name));
+                    options.provider = named.or(options.provider);
                 }
                 Some(&"dependsOn") => {
                     let named = self.named_resources(option.value, "`dependsOn`");
@@ -649,7 +660,11 @@ impl ProgramLowering<'_> {
                     options.plugin[1] = Some(option.value);
                     self.fixed_text(option.value, "`pluginDownloadURL`");
                 }
-                Some(_) => options.provider = self.provider_of_parent(option.value),
+                Some(_) => {
+                    let provider = self.provider_of_parent(option.value);
+                    // A provider that is named takes precedence.
+                    options.provider = options.provider.or(provider);
+                }
                 None => self.found.push(
                     UNKNOWN_KEY
                         .new(format!("unknown option `{written}`"))

@@ -18,6 +18,7 @@ mod access;
 mod call_forms;
 mod codes;
 mod compat;
+mod computed;
 mod config;
 mod constant;
 mod document;
@@ -26,11 +27,14 @@ mod expressions;
 mod fitting;
 mod former;
 pub mod functions;
+mod lock_files;
 mod lowering;
 mod native;
 mod options;
 mod packages;
 mod passphrase;
+#[cfg(test)]
+mod program_tests;
 mod project;
 mod read;
 mod reference;
@@ -51,9 +55,10 @@ mod std_package;
 mod ties;
 mod tokens;
 mod untyped;
+mod version;
 mod written;
 
-use blueprint::{Blueprint, Expr, Packages};
+use blueprint::{Blueprint, Expr, Name, Packages};
 use diag::{Code, Diagnostic, Diagnostics};
 use dialect::{
     Companion, CompanionNames, ConfigEdit, ConfigEdited, ConfigEntry, ConfigKey, Dialect,
@@ -146,6 +151,17 @@ impl Dialect for PulumiDialect {
 
     fn project_files(&self, document: &str) -> &'static [&'static str] {
         project::project_files(document)
+    }
+
+    fn project_folders(&self, document: &str) -> &'static [&'static str] {
+        match shape::FILE_NAMES.contains(&document) {
+            true => &lock_files::FOLDERS,
+            false => &[],
+        }
+    }
+
+    fn programs_of(&self, project: &Document<'_>) -> Vec<Name> {
+        project::programs_of(project)
     }
 
     fn instance_files(&self, document: &str) -> Option<&dyn InstanceFiles> {

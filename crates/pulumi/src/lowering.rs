@@ -3,7 +3,7 @@
 
 use blueprint::{Expr, IndexMap, Name, StatedPlugin, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Severity, Span, Spanned};
-use syntax::Node;
+use syntax::{Node, Tree};
 
 use crate::access::has_access;
 use crate::codes::{INVALID_VERSION, KEY_CASING, PROVIDER_CONFLICT};
@@ -12,6 +12,7 @@ use crate::packages::NamedPackages;
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, value_span};
 use crate::stack_file::StackValues;
 use crate::untyped::guessed;
+use crate::version::is_version;
 use dialect::codes::{SELF_REFERENCE, UNKNOWN_KEY, WRONG_SHAPE};
 use dialect::{Section, SectionKey};
 
@@ -48,6 +49,10 @@ pub(crate) struct ProgramLowering<'d> {
     pub(crate) file: FileId,
     /// The source text, for places inside of scalars.
     pub(crate) source: &'d str,
+    /// The tree of the program, with what its project adds.
+    pub(crate) tree: &'d Tree,
+    /// The folder of the program, if it is not that of its project.
+    pub(crate) main: Option<String>,
     /// The name of the project.
     pub(crate) project: Name,
     /// All names: configuration, variables and resources share one namespace.
@@ -308,26 +313,6 @@ impl ProgramLowering<'_> {
     }
 }
 
-/// Whether a text is a semantic version. `v` may stand before it, and the last numbers may be
-/// missing.
-fn is_version(text: &str) -> bool {
-    let text = text.strip_prefix('v').unwrap_or(text);
-    let (text, build) = text.split_once('+').unwrap_or((text, "0"));
-    let (numbers, before) = text.split_once('-').unwrap_or((text, "0"));
-    let is_number = |part: &str| {
-        let digits = part.bytes().all(|byte| byte.is_ascii_digit());
-        digits && !part.is_empty() && (part == "0" || !part.starts_with('0'))
-    };
-    let is_label = |part: &str| {
-        let mut letters = part.bytes();
-        !part.is_empty() && letters.all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    numbers.split('.').count() <= 3
-        && numbers.split('.').all(is_number)
-        && before.split('.').all(is_label)
-        && build.split('.').all(is_label)
-}
-
 fn unknown_key(section: &'static Section, entry: &TextEntry<'_>) -> Diagnostic {
     let written = &entry.key.item;
     let known = section.keys.iter().map(|key| key.name);
@@ -338,26 +323,4 @@ fn unknown_key(section: &'static Section, entry: &TextEntry<'_>) -> Diagnostic {
             format!("`{}` has no such key", section.name),
         )
         .help_nearest(written, known)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_has_one_to_three_numbers_and_labels() {
-        for (text, is) in [
-            ("1.2.3", true),
-            ("v1.2.3", true),
-            ("1.2", true),
-            ("1.2.3-beta.1+build", true),
-            ("abc", false),
-            ("", false),
-            ("1.2.3.4", false),
-            ("01.2.3", false),
-            ("1.2.3-", false),
-        ] {
-            assert_eq!(is_version(text), is, "{text}");
-        }
-    }
 }

@@ -2,16 +2,17 @@
 //!
 //! Not here: what a child inherits from its parent (`resources`).
 
-use blueprint::{Expr, Lifecycle, Name, ReplaceOrder, Ties, parse_duration};
+use blueprint::{Expr, Lifecycle, Name, ReplaceOrder, Ties};
 use diag::{Span, Spanned};
 use syntax::Node;
 
 use crate::access::has_access;
 use crate::codes::NOT_A_RESOURCE;
+use crate::computed::{ComputedSettings, Limited, Setting};
 use crate::lowering::ProgramLowering;
 use crate::read::{is_null, node_kind, text, value_span, wrong_shape};
 use crate::shape;
-use dialect::codes::{UNPARSABLE_VALUE, UNSUPPORTED_FEATURE};
+use dialect::codes::UNSUPPORTED_FEATURE;
 
 /// The options of a resource in the terms of the blueprint.
 #[derive(Default)]
@@ -38,6 +39,8 @@ pub(crate) struct ResourceOptions {
     pub(crate) maps_environment: Option<Span>,
     /// The value whose change replaces it.
     pub(crate) replacement_trigger: Option<Box<Expr>>,
+    /// Settings that are computed.
+    pub(crate) computed: ComputedSettings,
 }
 
 /// Options that cannot be null.
@@ -79,7 +82,7 @@ impl ProgramLowering<'_> {
             options.maps_environment = Some(entry.key.span);
             self.environment_names(entry.value);
         }
-        options.ties = self.ties(&fields);
+        options.ties = self.ties(&fields, &mut options.computed);
         if let Some(node) = fields.written("replacementTrigger") {
             options.replacement_trigger = Some(Box::new(self.expr(node)));
         }
@@ -123,7 +126,7 @@ impl ProgramLowering<'_> {
             lifecycle.import = id.map(|id| Name::from(id.item));
         }
         if let Some(node) = fields.written("customTimeouts") {
-            self.timeouts(node, lifecycle);
+            self.timeouts(node, lifecycle, &mut options.computed);
         }
         if let Some(node) = fields.written("dependsOn") {
             options.depends_on = match node.as_list() {
@@ -188,30 +191,32 @@ impl ProgramLowering<'_> {
         );
     }
 
-    fn timeouts(&mut self, node: &Node, lifecycle: &mut Lifecycle) {
+    fn timeouts(
+        &mut self,
+        node: &Node,
+        lifecycle: &mut Lifecycle,
+        computed: &mut ComputedSettings,
+    ) {
         let Some(fields) = self.fields(&shape::TIMEOUTS, node, "`customTimeouts`") else {
             return;
         };
         self.unknown_keys(&shape::TIMEOUTS, &fields.others);
-        let mut limit = |key: &str| {
-            let written = self.fixed_text(fields.written(key)?, &format!("`{key}`"))?;
-            match parse_duration(written.item) {
-                Ok(limit) => Some(limit),
-                Err(error) => {
-                    self.found.push(
-                        UNPARSABLE_VALUE
-                            .new(format!("the limit of `{key}` is {error}"))
-                            .label(written.span, "no length of time")
-                            .help("write `30s`, `10m` or `1h30m`"),
-                    );
-                    None
-                }
+        for limited in Limited::ALL {
+            let Some(node) = fields.written(limited.key()) else {
+                continue;
+            };
+            if text(node).is_some_and(has_access) {
+                let limit = self.expr(node);
+                computed.push((Setting::Timeout(limited), limit));
+                continue;
             }
-        };
-        lifecycle.timeouts.create = limit("create");
-        lifecycle.timeouts.update = limit("update");
-        lifecycle.timeouts.delete = limit("delete");
-        lifecycle.timeouts.read = limit("read");
+            let written = self.fixed_text(node, &format!("`{}`", limited.key()));
+            let Some(written) = written else { continue };
+            match limited.parsed(written.item, written.span) {
+                Ok(limit) => limited.set(lifecycle, limit),
+                Err(mistake) => self.found.push(*mistake),
+            }
+        }
     }
 }
 

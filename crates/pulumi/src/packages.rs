@@ -8,6 +8,7 @@ use syntax::{Content, Node};
 
 use crate::call_forms::invoked_token;
 use crate::read::text;
+use crate::stack_file::StackValues;
 use crate::std_package;
 use crate::tokens::{BUILT_IN, TypeToken, namespace};
 
@@ -66,7 +67,7 @@ pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
                 .and_then(Node::text)
         };
         request.version = option("version").map(Name::from);
-        request.url = option("pluginDownloadURL").map(Name::from);
+        request.url = option("pluginDownloadURL").map(unescaped);
     }
     calls(root, &mut named);
     let plugins = root
@@ -82,7 +83,18 @@ pub(crate) fn named_packages(document: &Document<'_>) -> NamedPackages {
             package.version = Some(version);
         }
     }
+    let locks = StackValues::of(document.context).locks;
+    for (name, request) in &mut named {
+        if let Some(locked) = locks.get(name) {
+            locked.complete(request);
+        }
+    }
     named
+}
+
+/// A text without accesses, in which `$$` is a dollar sign.
+pub(crate) fn unescaped(text: &str) -> Name {
+    text.replace("$$", "$").into()
 }
 
 /// The plugin that a request asks for.

@@ -5,15 +5,47 @@
 
 use std::sync::Arc;
 
+use blueprint::Name;
+use diag::Diagnostics;
 use dialect::{Companion, Document, LoadedCompanions};
 use syntax::{Content, MapEntry, Node, Tree};
 
+use crate::lock_files::{self, is_lock_file};
 use crate::read::{is_null, text};
-use crate::shape::PROJECT_FILES;
-use crate::stack_file::{self, StackValues};
+use crate::shape::{FILE_NAMES, PROJECT_FILES};
+use crate::stack_file::{self, ProjectParts, StackValues};
 
 /// Keys of a project file that describe a program, which is in a file of its own.
 const PROGRAM_KEYS: [&str; 4] = ["resources", "variables", "outputs", "configuration"];
+
+/// The key of the folder of the program.
+const MAIN: &str = "main";
+
+/// The folder of the program, if a project has it in another one than its file. Without `.`.
+pub(crate) fn program_folder(project: &Tree) -> Option<String> {
+    let written = text(project.root.as_ref()?.get(MAIN)?)?;
+    let parts: Vec<&str> = written
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "."))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join("/"))
+}
+
+/// Where the program of a project may stand, if it is in another folder.
+pub(crate) fn programs_of(project: &Document<'_>) -> Vec<Name> {
+    let Some(folder) = program_folder(project.tree()).filter(|_| is_project_name(project.name))
+    else {
+        return Vec::new();
+    };
+    let places = FILE_NAMES
+        .iter()
+        .map(|name| format!("{folder}/{name}").into());
+    places.collect()
+}
+
+fn is_project_name(name: &str) -> bool {
+    PROJECT_FILES.contains(&name)
+}
 
 /// The files that belong to a program of this name.
 pub(crate) fn project_files(document: &str) -> &'static [&'static str] {
@@ -25,15 +57,19 @@ pub(crate) fn project_files(document: &str) -> &'static [&'static str] {
 
 /// The project file among the companions of a root.
 fn find<'c>(root: &Document<'_>, beside: &[Companion<'c>]) -> Option<&'c Tree> {
-    let names = project_files(root.name);
-    let project = beside.iter().find(|companion| is_project(names, companion));
+    let project = beside.iter().find(|companion| is_project(root, companion));
     project.map(|companion| companion.tree)
 }
 
-/// Whether a companion is the project file of a root.
-fn is_project(names: &[&str], companion: &Companion<'_>) -> bool {
+/// Whether a companion is the project file of a root: it stands beside it, or says that its program is
+/// in another folder.
+fn is_project(root: &Document<'_>, companion: &Companion<'_>) -> bool {
     let file = companion.name.rsplit(['/', '\\']).next();
-    companion.folder.is_empty() && file.is_some_and(|file| names.contains(&file))
+    let Some(file) = file.filter(|file| is_project_name(file)) else {
+        return false;
+    };
+    let is_beside = companion.folder.is_empty() && project_files(root.name).contains(&file);
+    is_beside || program_folder(companion.tree).is_some()
 }
 
 /// Reads the files beside a program: that of its project, and those of a stack.
@@ -42,17 +78,29 @@ pub(crate) fn read_beside(
     beside: &[Companion<'_>],
     passphrase: fn() -> Result<Option<String>, String>,
 ) -> LoadedCompanions {
-    let Some(tree) = find(root, beside) else {
-        return stack_file::read(root, beside.iter(), None, passphrase);
-    };
-    let names = project_files(root.name);
     let stack = || {
         let all = beside.iter();
-        all.filter(|companion| !is_project(names, companion))
+        all.filter(|companion| !is_project(root, companion) && !is_lock_file(companion))
+    };
+    let mut found = Diagnostics::new();
+    let locks = beside.iter().filter(|companion| is_lock_file(companion));
+    let locks = lock_files::read(locks, &mut found);
+    let Some(tree) = find(root, beside) else {
+        let parts = ProjectParts {
+            locks,
+            found,
+            project: None,
+        };
+        return stack_file::read(root, stack(), parts, passphrase);
     };
     let tree = Arc::new(tree.clone());
+    let parts = ProjectParts {
+        locks,
+        found,
+        project: Some(tree.clone()),
+    };
     merged(root, &tree, |whole| {
-        stack_file::read(whole, stack(), Some(tree.clone()), passphrase)
+        stack_file::read(whole, stack(), parts, passphrase)
     })
 }
 
@@ -99,7 +147,8 @@ fn merged<T>(
 fn add(own: &mut Vec<MapEntry>, entry: &MapEntry) {
     let Some(key) = entry.key.text() else { return };
     let is = |other: &str| key.eq_ignore_ascii_case(other);
-    if PROGRAM_KEYS.iter().any(|program| is(program)) || is_null(&entry.value) {
+    let is_own = PROGRAM_KEYS.iter().any(|program| is(program)) || is(MAIN);
+    if is_own || is_null(&entry.value) {
         return;
     }
     let named = |entry: &&mut MapEntry| {

@@ -1,13 +1,36 @@
 //! The versions of Pulumi that a program needs, `pulumi.requiredVersion`: a range such as
 //! `>=3.0.0 <4.0.0 || 5.1.0` (decisions/pulumi#required-versions).
 
+use diag::{Diagnostic, Span};
+
+use crate::codes::REQUIRED_VERSION;
+
 /// The version of Pulumi whose programs this dialect reads.
-pub(crate) const COMPATIBLE: &str = "3.255.0";
+const COMPATIBLE: &str = "3.255.0";
+
+/// The mistake of a program that needs another version; `None` if this one fits.
+pub(crate) fn refusal(range: &str, place: Span) -> Option<Diagnostic> {
+    match is_in_range(range) {
+        Some(true) => None,
+        Some(false) => Some(
+            REQUIRED_VERSION
+                .new(format!("the program needs Pulumi `{range}`"))
+                .label(place, format!("this is Pulumi {COMPATIBLE}"))
+                .help("use a version of the program for this one"),
+        ),
+        None => Some(
+            REQUIRED_VERSION
+                .new(format!("`{range}` is no range of versions"))
+                .label(place, "cannot be compared")
+                .help("write a range such as `>=3.0.0 <4.0.0`"),
+        ),
+    }
+}
 
 type VersionNumbers = [u64; 3];
 
 /// Whether the version is in the range. `None` if the text is no range.
-pub(crate) fn is_in_range(range: &str) -> Option<bool> {
+fn is_in_range(range: &str) -> Option<bool> {
     let version = version(COMPATIBLE)?;
     if range.trim().is_empty() {
         return Some(true);

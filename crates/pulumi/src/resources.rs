@@ -7,15 +7,17 @@ use diag::{Severity, Span, Spanned};
 use syntax::Node;
 
 use crate::codes::MISPLACED_OPTION;
+use crate::computed;
 use crate::expressions::invalid_token;
 use crate::lowering::{NamedKind, ProgramLowering, SectionFields};
 use crate::options::ResourceOptions;
-use crate::packages::stated_plugin;
+use crate::packages::{stated_plugin, unescaped};
 use crate::read::{RepeatedKey, TextEntry, entries, is_null, node_kind, value_span, wrong_shape};
 use crate::shape;
 use crate::stack_reference::is_stack_reference;
 use crate::tokens::{TypeToken, namespace, qualified};
 use crate::untyped::guessed;
+use crate::version::is_same_version;
 use dialect::codes::{DUPLICATE_KEY, MISSING_FIELD, UNSUPPORTED_FEATURE};
 use expr::codes::TYPE_MISMATCH;
 
@@ -108,8 +110,11 @@ impl ProgramLowering<'_> {
                 .extend(ties.replaced_with.iter().cloned());
         }
         resource.ties = options.ties;
-        self.ask_for_plugin(&mut resource, &package);
+        let written = fields.written("options").unwrap_or(entry.value);
+        let asked = ["version", "pluginDownloadURL"].map(|key| part_of(written, key));
+        self.ask_for_plugin(&mut resource, &package, asked);
         resource.protection = options.protection;
+        resource.computed = computed::written(options.computed, span);
         resource.metadata.replacement_trigger = options.replacement_trigger;
         resource.logical_name = fields
             .written("name")
@@ -207,11 +212,35 @@ impl ProgramLowering<'_> {
     }
 
     /// Notes which plugin of its package a resource is managed with, as far as the program says it.
-    fn ask_for_plugin(&self, resource: &mut Resource, package: &str) {
+    /// `options` are its own version and URL. Another version than the one that the package has here is
+    /// reported.
+    fn ask_for_plugin(
+        &mut self,
+        resource: &mut Resource,
+        package: &str,
+        options: [Option<&Node>; 2],
+    ) {
         let Some(request) = self.packages.get(package) else {
             return;
         };
-        let plugin = stated_plugin(request);
+        let mut plugin = stated_plugin(request);
+        let [version, url] = options;
+        if let Some(node) = version
+            && let (Some(own), Some(used)) = (node.text(), &plugin.version)
+            && !is_same_version(own, used)
+        {
+            self.found.push(
+                UNSUPPORTED_FEATURE
+                    .new(format!(
+                        "a program uses one version of the package `{package}` only"
+                    ))
+                    .label(value_span(node), format!("here it is `{used}`"))
+                    .help("use one version for all resources of the package"),
+            );
+        }
+        if let Some(own) = url.and_then(Node::text) {
+            plugin.url = Some(unescaped(own));
+        }
         if !plugin.is_empty() {
             resource.ties.get_or_insert_default().plugin = plugin;
         }
@@ -468,7 +497,7 @@ impl ProgramLowering<'_> {
             let type_name = Spanned::new(PROVIDER_TYPE.into(), span);
             let mut provider = Resource::new(span, type_name, span, spec);
             provider.logical_name = Some("default".into());
-            self.ask_for_plugin(&mut provider, &package);
+            self.ask_for_plugin(&mut provider, &package, [None, None]);
             self.default_providers
                 .insert(package, Spanned::new(name.clone(), span));
             providers.insert(name, provider);

@@ -2,17 +2,18 @@
 
 use std::borrow::Cow;
 
-use blueprint::{Field, Input, Name, Schema, Type, Value};
+use blueprint::{Blueprint, Field, Input, Name, Schema, Type, Value};
 use diag::{Diagnostics, Span};
+use dialect::EvaluateFn;
 use dialect::rules::{
-    Checks, DialectRules, FormerNames, GivenValue, InputRules, NamedResource, NamingRules,
-    NativeInput, NativePassedInput, NativeSpec, Reads, SpecAt, SpecRules,
+    Checks, DialectRules, ExpansionRules, FormerNames, GivenValue, InputRules, NamedResource,
+    NamingRules, NativeInput, NativePassedInput, NativeSpec, Reads, SpecAt, SpecRules,
 };
 
 use crate::former::former_urns;
 use crate::shape::UNNAMED;
 use crate::tokens::token_of;
-use crate::{config, fitting, reference};
+use crate::{computed, config, fitting, reference};
 
 /// The rules of programs.
 struct PulumiRules;
@@ -22,6 +23,7 @@ pub(crate) const RULES: DialectRules = DialectRules {
     checks: Checks::BY_VALUE,
     inputs: &PulumiRules,
     specs: &PulumiRules,
+    expansion: &PulumiRules,
     naming: &PulumiRules,
     reads: Reads::OnRequest,
     ..DialectRules::NATIVE
@@ -52,6 +54,18 @@ impl InputRules for PulumiRules {
             return given.cloned();
         }
         config::value(name, input, given.map(GivenValue::Typed), found)
+    }
+}
+
+impl ExpansionRules for PulumiRules {
+    fn resolve_computed_parts(
+        &self,
+        blueprint: &Blueprint,
+        complete: bool,
+        value: EvaluateFn<'_>,
+        found: &mut Diagnostics,
+    ) -> Blueprint {
+        computed::resolve(blueprint, complete, value, found)
     }
 }
 

@@ -16,6 +16,7 @@ use dialect::{Companion, DialectContext, Document, LoadContext, LoadedCompanions
 use syntax::{Node, Tree};
 
 use crate::codes::LOCKED_VALUE;
+use crate::lock_files::LockedPackages;
 use crate::passphrase::{DecryptError, StackCipher};
 use crate::read::{is_null, text, value_span};
 use crate::shape::UNNAMED;
@@ -40,6 +41,8 @@ pub(crate) fn stack_of(file: &str) -> Option<&str> {
 pub(crate) struct StackValues {
     /// The project's file beside the program, if it has one of its own.
     pub(crate) project: Option<Arc<Tree>>,
+    /// The packages of the lock files.
+    pub(crate) locks: Arc<LockedPackages>,
     values: Arc<IndexMap<Name, Spanned<Value>>>,
 }
 
@@ -50,7 +53,8 @@ impl DialectContext for StackValues {
     }
 
     fn identity(&self) -> usize {
-        match self.values.is_empty() && self.project.is_none() {
+        let is_empty = self.values.is_empty() && self.project.is_none() && self.locks.is_empty();
+        match is_empty {
             true => 0,
             false => Arc::as_ptr(&self.values).addr(),
         }
@@ -86,11 +90,22 @@ impl StackValues {
     }
 }
 
+/// What the files of a project say that stands beside a program.
+#[derive(Default)]
+pub(crate) struct ProjectParts {
+    /// The project's file, if it has one of its own.
+    pub(crate) project: Option<Arc<Tree>>,
+    /// The packages of the lock files.
+    pub(crate) locks: LockedPackages,
+    /// Mistakes in the lock files.
+    pub(crate) found: Diagnostics,
+}
+
 /// Reads the files of a stack. A later file takes precedence. `passphrase` returns that of the user.
 pub(crate) fn read<'c>(
     root: &Document<'_>,
     beside: impl Iterator<Item = &'c Companion<'c>>,
-    own_project: Option<Arc<Tree>>,
+    parts: ProjectParts,
     passphrase: fn() -> Result<Option<String>, String>,
 ) -> LoadedCompanions {
     let program = root.tree().root.as_ref();
@@ -98,7 +113,11 @@ pub(crate) fn read<'c>(
         .and_then(|program| program.get("name"))
         .and_then(text)
         .unwrap_or(UNNAMED);
-    let mut found = Diagnostics::new();
+    let ProjectParts {
+        project: own_project,
+        locks,
+        mut found,
+    } = parts;
     let mut values = IndexMap::default();
     for companion in beside {
         if let Some(node) = &companion.tree.root {
@@ -132,6 +151,7 @@ pub(crate) fn read<'c>(
         context: LoadContext {
             dialect_context: Some(Arc::new(StackValues {
                 project: own_project,
+                locks: Arc::new(locks),
                 values: Arc::new(values),
             })),
             ..root.context.clone()

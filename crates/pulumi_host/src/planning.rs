@@ -140,7 +140,9 @@ pub(crate) async fn plan_change(
                 .diff(&target, &recorded, &desired)
                 .await
                 .map_err(reads)?;
-            let (verdict, replaces) = verdict_of(&diff, facts, !request.unhealthy.is_empty());
+            let demanded = demanded_paths(facts, request.replacing);
+            let unhealthy = !request.unhealthy.is_empty();
+            let (verdict, replaces) = verdict_of(&diff, &demanded, unhealthy);
             let outputs = match verdict {
                 Verdict::Update if previews => {
                     let updated = session
@@ -197,8 +199,22 @@ pub(crate) async fn current(
     }
 }
 
+/// The paths whose changes replace a resource, by its schema and by its document.
+fn demanded_paths(facts: &ResourceFacts, stated: &[FieldPath]) -> Vec<PropertyPath> {
+    let of_schema = facts.replace_on_changes.iter().cloned();
+    let stated = stated.iter().map(|path| property_path(&path.to_string()));
+    of_schema
+        .map(PropertyPath::property)
+        .chain(stated)
+        .collect()
+}
+
 /// The verdict of a comparison, with the paths that cause a replacement.
-fn verdict_of(diff: &Diff, facts: &ResourceFacts, unhealthy: bool) -> (Verdict, Vec<FieldPath>) {
+fn verdict_of(
+    diff: &Diff,
+    demanded: &[PropertyPath],
+    unhealthy: bool,
+) -> (Verdict, Vec<FieldPath>) {
     if !diff.changed {
         let verdict = if unhealthy {
             Verdict::Update
@@ -208,12 +224,6 @@ fn verdict_of(diff: &Diff, facts: &ResourceFacts, unhealthy: bool) -> (Verdict, 
         return (verdict, Vec::new());
     }
     let mut replaces = diff.replaces.clone();
-    let demanded: Vec<PropertyPath> = facts
-        .replace_on_changes
-        .iter()
-        .cloned()
-        .map(PropertyPath::property)
-        .collect();
     for change in &diff.changes {
         if demanded.iter().any(|path| path.covers(&change.path)) && !replaces.contains(&change.path)
         {
@@ -255,34 +265,36 @@ mod tests {
 
     #[test]
     fn an_unhealthy_resource_is_updated() {
-        let facts = ResourceFacts::default();
         assert_eq!(
-            verdict_of(&diff(false, &[], &[]), &facts, false).0,
+            verdict_of(&diff(false, &[], &[]), &[], false).0,
             Verdict::Same
         );
         assert_eq!(
-            verdict_of(&diff(false, &[], &[]), &facts, true).0,
+            verdict_of(&diff(false, &[], &[]), &[], true).0,
             Verdict::Update
         );
         let replace = Verdict::Replace { delete_first: None };
         assert_eq!(
-            verdict_of(&diff(true, &["a"], &["a"]), &facts, true).0,
+            verdict_of(&diff(true, &["a"], &["a"]), &[], true).0,
             replace
         );
     }
 
     #[test]
-    fn the_schema_may_demand_a_replacement() {
+    fn schema_and_document_may_demand_a_replacement() {
         let facts = ResourceFacts {
             replace_on_changes: vec!["zone".into()],
             ..ResourceFacts::default()
         };
+        let demanded = demanded_paths(&facts, &[FieldPath::parse("size")]);
         assert_eq!(
-            verdict_of(&diff(true, &["a"], &[]), &facts, false).0,
+            verdict_of(&diff(true, &["a"], &[]), &demanded, false).0,
             Verdict::Update
         );
-        let (verdict, replaces) = verdict_of(&diff(true, &["zone.name", "a"], &[]), &facts, false);
-        assert_eq!(verdict, Verdict::Replace { delete_first: None });
-        assert_eq!(replaces, [FieldPath::parse("zone.name")]);
+        for (changes, path) in [(["zone.name", "a"], "zone.name"), (["size", "a"], "size")] {
+            let (verdict, replaces) = verdict_of(&diff(true, &changes, &[]), &demanded, false);
+            assert_eq!(verdict, Verdict::Replace { delete_first: None });
+            assert_eq!(replaces, [FieldPath::parse(path)]);
+        }
     }
 }

@@ -146,10 +146,11 @@ fn is_zero(number: &u32) -> bool {
 impl Record {
     /// The record without the object of this id; `None` if no other object is left.
     ///
-    /// Deposed objects of replacements form a chain below the resource.
+    /// Deposed objects of replacements form a chain below the resource. One that has the id of its
+    /// successor, as a plugin may choose it, is taken first.
     pub fn without(&self, id: &str) -> Option<Record> {
         let mut left = self.clone();
-        if *left.id == *id {
+        if *left.id == *id && !self.deposed_objects().any(|old| *old.id == *id) {
             left.deposed.as_ref()?;
             left.id = "".into();
             left.outputs = Value::Null;
@@ -242,4 +243,25 @@ pub struct Memoised {
     pub fingerprint: u64,
     /// The value.
     pub value: Value,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_object_with_the_id_of_its_successor_is_taken_first() {
+        let of = |word: StatusWord, deposed: Option<Box<Record>>| {
+            let status = Status::new(StatusOp::Create, word);
+            let fields = serde_json::json!({"type": "t", "status": status, "inputs": null});
+            let mut record: Record = serde_json::from_value(fields).expect("a record");
+            (record.id, record.deposed) = ("same".into(), deposed);
+            record
+        };
+        let old = of(StatusWord::Deposed, None);
+        let both = of(StatusWord::Ready, Some(Box::new(old)));
+        let new = both.without("same");
+        assert_eq!(new, Some(of(StatusWord::Ready, None)));
+        assert_eq!(new.and_then(|new| new.without("same")), None);
+    }
 }

@@ -859,6 +859,7 @@ async fn settings_are_refused_at_their_place_and_may_be_unknown() {
             unhealthy: &[],
             desired: &spec,
             ignored: &[],
+            replacing: &[],
             seed: "",
         };
         session

@@ -172,6 +172,7 @@ mod tests {
             removal: None,
             update_policy: None,
             switched_off: None,
+            computed: None,
             stands_for: Default::default(),
         };
         let mut blueprint = Blueprint {

@@ -41,7 +41,7 @@ pub(crate) async fn run(
             .map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?,
     };
     let source = DocumentSource::find(Some(Path::new(&stack.document)), &open::dialects())?;
-    let mut session = open::session_in(global, &source.folder, report)?;
+    let mut session = open::session_in(global, &source.project_folder(), report)?;
     let request = StageRequest {
         instance: Some(instance),
         ..stack.request(source)

@@ -17,7 +17,7 @@ pub(crate) async fn run(
     if plan_file::looks_like_plan_file(&source.text) {
         return deploy_saved(source, arguments, global, report).await;
     }
-    let mut session = open::session_in(global, &source.folder, report)?;
+    let mut session = open::session_in(global, &source.project_folder(), report)?;
     let request = StageRequest {
         instance: arguments.flag.instance,
         inputs: arguments.inputs.0,

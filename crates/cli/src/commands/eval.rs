@@ -33,7 +33,7 @@ pub(crate) async fn run(
             source.text = NO_TEMPLATE.into();
         }
     }
-    let session = open::session_in(global, &source.folder, report)?;
+    let session = open::session_in(global, &source.project_folder(), report)?;
     let (sender, parsed) = std::sync::mpsc::channel();
     let examine = move |document: &mut Document| {
         let (expr, found) = document.parse_expression(&typed);

@@ -17,7 +17,7 @@ pub(crate) async fn run(
     let source = open::source(arguments.file.as_deref())?
         .with_companions(&open::dialects(), None)?
         .with(&inputs.environments)?;
-    let session = open::session_in(global, &source.folder, report)?;
+    let session = open::session_in(global, &source.project_folder(), report)?;
     let (mut document, _) = session.check_given(source, inputs, report).await?;
     let transformed = document.transformed().await;
     raise_warnings(session.strict, &mut document.found);

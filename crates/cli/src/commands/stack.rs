@@ -82,7 +82,7 @@ pub(crate) fn document_and_session(
     report: &mut Report,
 ) -> Result<(DocumentSource, Session), CommandError> {
     let source = open::source(flag.document.as_deref())?;
-    let session = open::session_in(global, &source.folder, report)?;
+    let session = open::session_in(global, &source.project_folder(), report)?;
     Ok((source, session))
 }
 

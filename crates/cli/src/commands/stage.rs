@@ -21,7 +21,7 @@ pub(crate) async fn run(
         may_be_replaced(out, "plan", plan_file::looks_like_plan_file)?;
     }
     let source = open::source(arguments.file.as_deref())?;
-    let mut session = open::session_in(global, &source.folder, report)?;
+    let mut session = open::session_in(global, &source.project_folder(), report)?;
     let request = StageRequest {
         instance: arguments.flag.instance,
         inputs: arguments.inputs.0,

@@ -89,8 +89,8 @@ async fn check(
     global: &Global,
     report: &mut Report,
 ) -> Result<DocumentVerdict, CommandError> {
-    let config = named.config(global.config.as_deref(), &source.folder)?;
-    let session = open::for_checks(global, config, &source.folder, report)?;
+    let config = named.config(global.config.as_deref(), &source.project_folder())?;
+    let session = open::for_checks(global, config, &source.project_folder(), report)?;
     let (verdict, document) = session.verdict(named, source, inputs, report).await?;
     if !report.is_json() {
         let (shown, errors, warnings) = (&document.source.shown, verdict.errors, verdict.warnings);

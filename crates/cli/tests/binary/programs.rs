@@ -524,3 +524,69 @@ fn a_project_file_is_a_part_of_the_program_beside_it() {
         "{said}"
     );
 }
+
+#[test]
+fn a_lock_file_says_which_version_of_a_plugin_is_needed() {
+    let place = Place::new();
+    let program = "name: shop\nruntime: yaml\nresources:\n  a: {type: 'nowhere:Thing'}\n";
+    place.write("Pulumi.yaml", program);
+    let lock = |rest: &str| format!("packageDeclarationVersion: 1\nname: nowhere\n{rest}");
+    place.write("sdks/nowhere.yaml", lock("version: 1.2.3\n"));
+    let refused = place.ends(1, &["validate"]).err;
+    assert!(refused.contains("1.2.3"), "{refused}");
+
+    place.write("sdks/nowhere.yaml", lock("version: abc\n"));
+    let refused = place.ends(1, &["validate"]).err;
+    assert!(refused.contains("error[invalid-version]"), "{refused}");
+    assert!(refused.contains("sdks/nowhere.yaml:3:10"), "{refused}");
+
+    let parameters = "version: 1.0.0\nparameterization: {name: sub, version: 1.0.0, value: eA==}\n";
+    place.write("sdks/nowhere.yaml", lock(parameters));
+    place.write("Pulumi.yaml", program.replace("nowhere:", "sub:"));
+    let refused = place.ends(1, &["validate"]).err;
+    assert!(
+        refused.contains("packages with parameters are not supported yet"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_program_may_stand_in_the_folder_that_its_project_names() {
+    let place = Place::new();
+    let project = |more: &str| {
+        let config = "config: {n: {type: string, default: a}}";
+        place.write(
+            "Pulumi.yaml",
+            format!("name: shop\nruntime: yaml\nmain: ./app/\n{config}\n{more}"),
+        );
+    };
+    project("");
+    place.write("app/note.txt", "hello");
+    let outputs = "outputs: {n: '${n}', text: {fn::readFile: note.txt}, cwd: '${pulumi.cwd}'}\n";
+    place.write("app/Main.yaml", outputs);
+    place.write("Pulumi.dev.yaml", "config: {n: b}\n");
+    place.ends(0, &["stage", "--out", "p.plan"]);
+    place.ends(0, &["deploy", "--yes", "p.plan"]);
+    let said = place.ends(0, &["exports"]).out;
+    assert!(said.starts_with("n = \"b\"\ntext = \"hello\"\n"), "{said}");
+    assert!(said.ends_with("/app\"\n"), "{said}");
+    // The program leads to its project, and both are one document.
+    let named = place.ends(0, &["deploy", "--yes", "app/Main.yaml"]).out;
+    assert!(named.contains("0 created"), "{named}");
+    let listed = place.ends(0, &["validate", "."]).out;
+    assert!(listed.contains("1 document: 1 valid"), "{listed}");
+    place.ends(0, &["stack", "init", "test"]);
+    assert!(place.path().join("Pulumi.test.yaml").exists());
+    // A change of either file is a change of the document.
+    place.ends(0, &["stage", "--out", "q.plan", "-i", "dev"]);
+    project("description: new\n");
+    let said = place.ends(1, &["deploy", "--yes", "q.plan"]).err;
+    assert!(said.contains("`Pulumi.yaml` has changed"), "{said}");
+    // A program in `Pulumi.yaml` of that folder, and none.
+    std::fs::remove_file(place.path().join("app/Main.yaml")).unwrap();
+    place.write("app/Pulumi.yaml", "outputs: {n: '${n}'}\n");
+    place.ends(0, &["deploy", "--yes", "-i", "dev"]);
+    std::fs::remove_file(place.path().join("app/Pulumi.yaml")).unwrap();
+    let said = place.ends(1, &["deploy", "--yes", "-i", "dev"]).err;
+    assert!(said.contains("`main` names another folder"), "{said}");
+}

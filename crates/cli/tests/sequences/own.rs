@@ -133,3 +133,11 @@ fn a_new_resource_takes_an_ignored_property_that_is_known_later() {
     assert_eq!(lab.world()["b-1"]["inputs"]["label"], "arn:a-1");
     lab.run(&["deploy", "--yes", "--expect-no-changes"]);
 }
+
+#[test]
+fn the_provider_of_a_resource_that_no_target_needs_is_not_asked() {
+    let Some(lab) = Lab::new() else { return };
+    lab.program("  a: {type: 'sim:Res'}\n  b: {type: 'sim:Res', properties: {invalid: broken}}\n");
+    lab.run(&["deploy", "--yes", "--target", "a"]);
+    assert_eq!(lab.ids(), ["a-1"]);
+}

@@ -18,10 +18,10 @@ use crate::place::{Place, Ran, ran};
 use crate::runner::{compare_ops, write_files};
 use crate::sim::start_provider;
 use crate::state::compare_state;
-use crate::steps::stepped;
+use crate::steps::{Announced, stepped};
 
 /// The minimum of passing cases. It is never lowered.
-const THRESHOLD: usize = 71;
+const THRESHOLD: usize = 86;
 
 /// The stack of all cases.
 const STACK: &str = "test";
@@ -170,7 +170,7 @@ fn run_case(case: &Value, file: &Path, player: &mut Player) -> Result<(), String
         for (name, _) in gone.filter(|(name, _)| files.get(name).is_none()) {
             drop(std::fs::remove_file(place.path().join(name)));
         }
-        write_files(&place, &with_versions(files));
+        write_files(&place, files);
         before = files;
         configure(&place, &run["config"])?;
         player.play(file, at, &place);
@@ -183,10 +183,16 @@ fn run_case(case: &Value, file: &Path, player: &mut Player) -> Result<(), String
             words.extend(["--json", "-i", STACK].map(str::to_owned));
             words.extend(flags(run));
             let said = cyan(&place, &words);
-            let done = stepped(&words, &said);
+            let mut done = stepped(&words, &said);
+            name_logically(&mut done.ops, files);
             let describe =
                 |difference: String| format!("run {at} ({mode}): {difference}\n{}", done.said);
             let ok = expected["ok"] == Value::Bool(true);
+            // What a preview finds is refused as a whole here, and ends the case (README of the pack).
+            let is_found_early = !ok && run["preview"]["ok"] == Value::Bool(false);
+            if is_found_early && at == 0 && mode == "update" && done.refused {
+                return Ok(());
+            }
             if done.ok != ok {
                 let word = if ok { "should succeed" } else { "should fail" };
                 return Err(describe(word.to_owned()));
@@ -239,19 +245,21 @@ fn deploy_stacks(place: &Place, stacks: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// The files of a program, with the versions of its lock files as those of plugins in its project's
-/// file: lock files are not read yet.
-fn with_versions(files: &Value) -> Value {
-    let mut files = files.clone();
-    let plugins: Vec<Value> = locks(&files)
-        .map(|(name, version)| json!({"name": name, "version": version}))
-        .collect();
-    let project = files["Pulumi.yaml"].as_str().unwrap();
-    if !plugins.is_empty() {
-        let plugins = json!({ "providers": plugins });
-        files["Pulumi.yaml"] = json!(format!("{project}plugins: {plugins}\n"));
+/// Gives announced operations the logical names of their resources, which the record has in place of
+/// their keys.
+fn name_logically(ops: &mut [Announced], files: &Value) {
+    for (_, text) in files.as_object().into_iter().flatten() {
+        let text = text.as_str().unwrap_or_default();
+        let (tree, _) = syntax::parse(diag::FileId::new(0), text, syntax::Format::Yaml);
+        let resources = tree.root.as_ref().and_then(|root| root.get("resources"));
+        let entries = resources.and_then(syntax::Node::as_map);
+        for entry in entries.into_iter().flatten() {
+            let name = entry.value.get("name").and_then(syntax::Node::text);
+            if let (Some(key), Some(name)) = (entry.key.text(), name) {
+                ops.iter_mut().for_each(|one| one.rename(key, name));
+            }
+        }
     }
-    files
 }
 
 /// The packages of the lock files of a program, with their versions.

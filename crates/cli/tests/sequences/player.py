@@ -63,12 +63,18 @@ def plain(value):
     members = {key: plain(item) for key, item in value.items() if key != SIGNATURE}
     for mark, signature in MARKS.items():
         if kind == signature:
-            # The hash of an asset follows from its content, and a reference may state a version.
-            return {mark: {key: item for key, item in members.items() if item != "" and key != "packageVersion"}}
+            return {mark: essential(members)}
     if "$ref" in members or "$asset" in members or "$archive" in members:
         mark, inner = next(iter(members.items()))
-        return {mark: {key: item for key, item in inner.items() if item != ""}}
+        return {mark: essential(inner)}
     return members
+
+
+def essential(members):
+    """The members of an asset, archive or reference that do not follow from others: the record has the hash of an asset
+    only where it was computed, and a reference may state a version."""
+    derived = ("hash", "packageVersion")
+    return {key: item for key, item in members.items() if item != "" and key not in derived}
 
 
 def same(recorded, given):

@@ -13,6 +13,13 @@ impl Announced {
     pub(crate) fn new(op: &str, name: &str) -> Announced {
         Announced(op.to_owned(), name.to_owned())
     }
+
+    /// Gives the resource `former` another name.
+    pub(crate) fn rename(&mut self, former: &str, name: &str) {
+        if self.1 == former {
+            name.clone_into(&mut self.1);
+        }
+    }
 }
 
 /// What came of a step.

@@ -51,6 +51,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             unhealthy: &[],
             desired,
             ignored: &[],
+            replacing: &[],
             seed: SEED,
         };
         match self.with_error_recorded(session.plan(&call, request).await) {

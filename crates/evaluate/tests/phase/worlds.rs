@@ -143,6 +143,7 @@ fn reply_of_another_kind_is_an_error() {
             private: &Value::Null,
             unhealthy: &[],
             ignored: &[],
+            replacing: &[],
             seed: "",
         };
         let preflight = PreflightRequest {

@@ -33,6 +33,7 @@ use crate::policies::request_replacements;
 use crate::provider_instances::{
     instance_of, replace_changed_instances, replace_managed_resources, replace_switched_resources,
 };
+use crate::target_set::TargetSet;
 use crate::ties::request_tied_replacements;
 
 /// The path that stands for the health of an object in `replaceOnChanges`.
@@ -47,6 +48,8 @@ pub(crate) struct LevelContext<'a> {
     pub(crate) replace: &'a SelectedAddresses,
     /// The resources that the user excluded.
     pub(crate) excluded: &'a SelectedAddresses,
+    /// The resources that the plan may change. The providers of others are not asked.
+    pub(crate) reach: &'a TargetSet<'a>,
     pub(crate) world: &'a dyn World,
 }
 
@@ -63,6 +66,7 @@ pub(crate) async fn decide_level(
         groups,
         replace,
         excluded,
+        reach,
         world,
     } = with;
     let documents = evaluation.documents.clone();
@@ -129,9 +133,11 @@ pub(crate) async fn decide_level(
         found,
     )
     .await;
+    keep_as_recorded(evaluation, &mut kept);
+    let beyond = drafts.extract_if(.., |decision| !reach.covers(&decision.address));
+    kept.extend(beyond);
     ask_providers(evaluation, &mut drafts, world, found).await;
     if !kept.is_empty() {
-        keep_as_recorded(evaluation, &mut kept);
         drafts.append(&mut kept);
         drafts.sort_by_key(|decision| decision.element);
     }

@@ -104,6 +104,7 @@ async fn ask(
         unhealthy: &record.unhealthy,
         desired: &Value::Null,
         ignored: &[],
+        replacing: &[],
         seed: &seed,
     };
     world.plan(target, request).await

@@ -53,6 +53,8 @@ pub(crate) struct Drafting<'a> {
     pub(crate) moves: &'a mut Moves,
     pub(crate) replace: &'a SelectedAddresses,
     pub(crate) excluded: &'a SelectedAddresses,
+    /// Whether what depends on a target is a target.
+    pub(crate) with_dependents: bool,
     pub(crate) taken: &'a [ForeignObject],
     pub(crate) catalogs: &'a Catalogs,
     pub(crate) world: &'a dyn World,
@@ -72,12 +74,18 @@ pub(crate) async fn draft(
         moves,
         replace,
         excluded,
+        with_dependents,
         taken,
         catalogs,
         world,
     } = with;
     let mut keyed = EachKeys::default();
     let documents = evaluation.documents.clone();
+    // What depends on a target is known when all is decided.
+    let reach = match with_dependents {
+        true => TargetSet::of(&documents, &[]),
+        false => target_set.clone(),
+    };
     let live = live_locals(&documents);
     evaluation.links.add_recorded(snapshot);
     evaluation.settle_literal_inputs(found);
@@ -129,6 +137,7 @@ pub(crate) async fn draft(
             groups: &draft.groups,
             replace,
             excluded,
+            reach: &reach,
             world,
         };
         decide_level(evaluation, &resources, context, &mut decided, found).await;

@@ -194,6 +194,8 @@ async fn ask_plans(
         let exists = record.filter(|_| *mode == PlanMode::Update);
         let seed = evaluation.answers.seed_of(&decision.address, *mode);
         let target = decision.target(site.borrowed());
+        let resource = resource_of(&evaluation.documents, decision);
+        let lifecycle = resource.map(|resource| &resource.lifecycle);
         let request = PlanRequest {
             mode: *mode,
             phase: PlanPhase::Preview,
@@ -209,8 +211,8 @@ async fn ask_plans(
             private: record.map_or(&Value::Null, |_| decision.private.latest()),
             unhealthy: exists.map_or(&[], |record| &record.unhealthy),
             desired: &decision.desired,
-            ignored: resource_of(&evaluation.documents, decision)
-                .map_or(&[], |resource| &resource.lifecycle.ignore_changes),
+            ignored: lifecycle.map_or(&[], |lifecycle| &lifecycle.ignore_changes),
+            replacing: lifecycle.map_or(&[], |lifecycle| &lifecycle.replace_on_changes),
             seed: &seed,
         };
         (*at, world.plan(target, request).await)

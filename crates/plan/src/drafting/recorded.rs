@@ -156,6 +156,7 @@ async fn plan_of(
         unhealthy: exists.map_or(&[], |record| &record.unhealthy),
         desired: &decision.desired,
         ignored: &[],
+        replacing: &[],
         seed: &seed,
     };
     world.plan(target, request).await

@@ -298,6 +298,7 @@ async fn some_changes_are_only_recorded() {
             private: &Value::Null,
             unhealthy: &[],
             ignored: &[],
+            replacing: &[],
             seed: "",
         };
         world.provider.plan(&world.call(), request).await.unwrap()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, FieldPath, Name, Value};
 use plugins::{Logs, Pool, PoolLimits};
 use provider::{
     Applied, ApplyRequest, Call, Configuration, Configured, HostedPackage, ImportRequest, Imported,
@@ -165,6 +165,8 @@ pub(crate) struct Things {
     pub(crate) type_name: &'static str,
     pub(crate) unhealthy: Vec<Name>,
     pub(crate) ignored: Vec<Name>,
+    /// Paths whose changes replace the resource.
+    pub(crate) replacing: Vec<FieldPath>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) cancel: CancellationToken,
 }
@@ -176,6 +178,7 @@ impl Things {
             type_name,
             unhealthy: Vec::new(),
             ignored: Vec::new(),
+            replacing: Vec::new(),
             deadline: Some(Duration::from_secs(60)),
             cancel: CancellationToken::new(),
         }
@@ -220,6 +223,7 @@ impl Things {
             unhealthy: &self.unhealthy,
             desired,
             ignored: &self.ignored,
+            replacing: &self.replacing,
             seed: "seed",
         };
         self.session.plan(&self.call(), request).await

@@ -178,6 +178,7 @@ impl ProviderHarness {
             unhealthy: &[],
             desired,
             ignored: &[],
+            replacing: &[],
             seed: "seed",
         };
         let planned = self.session.plan(&self.call(), request).await?;

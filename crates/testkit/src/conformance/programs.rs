@@ -150,14 +150,22 @@ const WARNINGS: &[(&str, &[&str])] = &[
     ("unknown-function", &["function-as-data"]),
 ];
 
-/// The cases of a file, without those for the texts of today's tool.
-pub(super) fn cases(pack: &Path, file: &str) -> Result<Vec<Case>, String> {
+/// The end of an area with the cases for the texts of today's tool.
+const COMPAT: &str = " compat";
+
+/// The cases of a file: without those for the texts of today's tool, or only those if the name ends
+/// with ` compat`.
+pub(super) fn cases(pack: &Path, area: &str) -> Result<Vec<Case>, String> {
+    let file = area.strip_suffix(COMPAT).unwrap_or(area);
+    let compat = file != area;
     let folder = pack.join("programs");
     let listed = read_json(&folder.join(format!("{file}.json")))?;
     let behaviours = folder.join("behaviours.json");
     let behaviours = Behaviours::read(&folder.join("schemas"), Some(&behaviours))?;
     let all = listed.as_array().cloned().unwrap_or_default();
-    let counted = all.into_iter().filter(|case| case["compat"] != true);
+    let counted = all
+        .into_iter()
+        .filter(move |case| (case["compat"] == true) == compat);
     let cases = counted.map(|case| {
         let behaviours = behaviours.clone();
         Case {
@@ -203,6 +211,11 @@ pub(super) async fn run(case: &Json, behaviours: &Behaviours) -> Result<(), Stri
     real.push(Arc::new(providers::std::provider()));
     real.push(Arc::new(StacksOfCase::new(case, &requests)));
     let mut harness = Harness::with(place.path().to_owned(), Vec::new(), real);
+    if case["compat"] == true {
+        let compat = [("compat".into(), Value::Bool(true))];
+        let settings = &mut harness.context.settings;
+        harness.dialects.set(settings, "pulumi", &compat)?;
+    }
     let stack = case["stack"].as_str().unwrap_or("dev");
     harness.name = state::InstanceName::from_free_text(stack);
     if case["compat"] == true {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use dialect::{Dialect as _, Document, LoadContext, Wanted};
+use dialect::{Companion, Dialect as _, Document, LoadContext, Wanted};
 use serde_json::Value as Json;
-use syntax::Format;
+use syntax::{Format, Tree};
 
 use super::case::case_program;
 
@@ -24,7 +24,22 @@ pub(super) fn compare(case: &Json) -> Result<(), String> {
     };
     let file = diag::FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, format);
-    let (trees, context) = ([tree], LoadContext::default());
+    let (trees, mut context) = ([tree], LoadContext::default());
+    let locks = lock_files(&case["files"]);
+    let companions: Vec<Companion<'_>> = locks
+        .iter()
+        .map(|(name, tree)| Companion {
+            file,
+            name,
+            folder: "sdks",
+            tree,
+            is_check: true,
+        })
+        .collect();
+    let alone = Document::new(file, &name, &text, &trees, &context);
+    if let Some(read) = pulumi::PulumiDialect::LOCKED.read_companions(&alone, &companions) {
+        context = read.context;
+    }
     let document = Document::new(file, &name, &text, &trees, &context);
     let found: BTreeMap<String, Option<String>> = pulumi::PulumiDialect::LOCKED
         .required_data(&document)
@@ -52,6 +67,20 @@ pub(super) fn compare(case: &Json) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("packages {found:?}, wanted {wanted:?}")),
     }
+}
+
+/// The lock files of a case, by name.
+fn lock_files(files: &Json) -> Vec<(&str, Tree)> {
+    let all = files.as_object().into_iter().flatten();
+    let mut locks: Vec<(&str, Tree)> = all
+        .filter(|(name, _)| name.starts_with("sdks/"))
+        .filter_map(|(name, text)| {
+            let (tree, _) = syntax::parse(diag::FileId::new(1), text.as_str()?, Format::Yaml);
+            Some((name.as_str(), tree))
+        })
+        .collect();
+    locks.sort_by_key(|(name, _)| *name);
+    locks
 }
 
 /// A version without its `v`.

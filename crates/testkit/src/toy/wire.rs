@@ -149,6 +149,7 @@ async fn carry_out(
                 unhealthy: &unhealthy,
                 desired: &asked.desired,
                 ignored: &[],
+                replacing: &[],
                 seed: &asked.seed,
             };
             let planned = session.plan(&call, request).await?;

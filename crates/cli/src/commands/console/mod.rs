@@ -42,7 +42,7 @@ pub(crate) async fn run(
             "the expressions come from standard input, so the document cannot",
         ));
     }
-    let session = open::session_in(global, &source.folder, report)?;
+    let session = open::session_in(global, &source.project_folder(), report)?;
     let request = StageRequest {
         instance: reading.flag.instance,
         inputs: reading.inputs.0,

@@ -1,5 +1,6 @@
 //! A deployment is written as it was read.
 
+use blueprint::Value;
 use data_encoding::BASE64;
 use diag::Diagnostic;
 use dialect::{FillRandom, NewKey, SecretManager, TextCipher};
@@ -144,6 +145,19 @@ fn a_deployment_is_written_as_it_was_read() {
         ..own.snapshot
     };
     assert_eq!(written(&again, Some(&TestManager)), before);
+}
+
+#[test]
+fn a_text_that_is_passed_as_an_asset_is_written_with_its_digest() {
+    let mut snapshot = read(&deployment(), &TestManager)
+        .expect("it can be read")
+        .snapshot;
+    let text = Value::Asset(std::sync::Arc::new(blueprint::Asset::Text("abc".into())));
+    snapshot.exports.insert("file".into(), text);
+    let written = written(&snapshot, Some(&TestManager));
+    let file = &written["deployment"]["resources"][0]["outputs"]["file"];
+    let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(file["hash"], digest, "{file}");
 }
 
 #[test]

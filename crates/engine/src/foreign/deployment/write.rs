@@ -474,7 +474,7 @@ impl DeploymentWriter<'_> {
                 {
                     let chosen = PROGRAM_KEYS
                         .iter()
-                        .filter_map(|name| Some((*name, carried.get(*name)?)));
+                        .filter_map(|name| Some((*name, carried.get(name)?)));
                     for (name, value) in chosen {
                         let value = self.values.encode(value).map_err(DeploymentError::Shape)?;
                         resource[key.as_ref()][name] = value;
