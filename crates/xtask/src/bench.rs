@@ -77,7 +77,13 @@ pub(crate) fn performance(root: &Path, arguments: &[String]) -> Result<bool, std
     };
     let client = Command::new(cargo())
         .current_dir(root)
-        .args(["build", "--release", "--package", "pulumi_host", "--example"])
+        .args([
+            "build",
+            "--release",
+            "--package",
+            "pulumi_host",
+            "--example",
+        ])
         .arg(BARE_CLIENT)
         .status()?;
     if !client.success() {
