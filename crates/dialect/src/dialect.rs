@@ -108,11 +108,13 @@ pub trait Dialect: Send + Sync {
         &[]
     }
 
-    /// Where the program of a project may stand, if the document is only the file of a project whose
-    /// program is in another folder: paths relative to the document, of which the first that exists
-    /// counts. The document belongs to the program then, as one of its
-    /// [`project_files`](Dialect::project_files). Empty for every other document.
-    fn programs_of(&self, _project: &Document<'_>) -> Vec<Name> {
+    /// Where the program of a project may stand, if a file of this name and text is only the file of a
+    /// project whose program is in another folder: paths relative to the file, of which the first that
+    /// exists counts. The file belongs to the program then, as one of its
+    /// [`project_files`](Dialect::project_files). Empty for every other file.
+    ///
+    /// It is asked about each document before it is parsed.
+    fn programs_of(&self, _name: &str, _text: &str) -> Vec<Name> {
         Vec::new()
     }
 

@@ -107,9 +107,10 @@ impl Dialects {
     }
 
     /// Where the program of a project may stand: see [`Dialect::programs_of`].
-    pub fn programs_of(&self, project: &Document<'_>) -> Vec<Name> {
-        let dialect = self.detect(project);
-        dialect.map_or_else(Vec::new, |dialect| dialect.programs_of(project))
+    pub fn programs_of(&self, name: &str, text: &str) -> Vec<Name> {
+        self.iter()
+            .flat_map(|dialect| dialect.programs_of(name, text))
+            .collect()
     }
 
     /// How the files of the instances of a document of this name are made and edited: see

@@ -95,10 +95,8 @@ pub(crate) fn program_of(project: &Path, dialects: &Dialects) -> Option<PathBuf>
     let name = project.file_name()?.to_str()?;
     // Other files are not read.
     dialects.companion_names(name)?;
-    let programs = with_trees(project, name, dialects, |document| {
-        dialects.programs_of(document)
-    });
-    let mut programs = programs?.into_iter().map(|path| {
+    let programs = dialects.programs_of(name, &small_text(project)?);
+    let mut programs = programs.into_iter().map(|path| {
         // Without `.` and `..`, so that a path is compared by its text.
         let whole = project.with_file_name(path.as_ref());
         whole
@@ -170,17 +168,21 @@ fn with_trees<T>(
     dialects: &Dialects,
     visit: impl FnOnce(&Document<'_>) -> T,
 ) -> Option<T> {
+    let text = small_text(path)?;
+    let file = FileId::new(0);
+    let context = LoadContext::NONE;
+    let parsed = dialects.parse(file, name, &text, &context);
+    Some(visit(&parsed.document()))
+}
+
+/// The text of a file that is small enough to be looked at; `None` for every other file.
+fn small_text(path: &Path) -> Option<String> {
     const MOST: u64 = 4 << 20;
     if !std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MOST) {
         return None;
     }
     // The file may grow while it is read.
-    let text =
-        String::from_utf8(read_at_most(std::fs::File::open(path).ok()?, MOST).ok()??).ok()?;
-    let file = FileId::new(0);
-    let context = LoadContext::NONE;
-    let parsed = dialects.parse(file, name, &text, &context);
-    Some(visit(&parsed.document()))
+    String::from_utf8(read_at_most(std::fs::File::open(path).ok()?, MOST).ok()??).ok()
 }
 
 /// Returns the names of the documents in a folder: the files with a native name or, if there are

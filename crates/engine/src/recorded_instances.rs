@@ -73,7 +73,7 @@ impl RecordedInstances {
         &self,
         instance: &InstanceName,
     ) -> Result<Option<(Snapshot, Option<Name>)>, ProviderError> {
-        for place in self.real_places(self.place.clone()) {
+        for place in self.readable_places(self.place.clone()) {
             let Some(snapshot) = self.load(&place, instance).await? else {
                 continue;
             };
@@ -101,12 +101,19 @@ impl RecordedInstances {
         project: &str,
         instance: &InstanceName,
     ) -> Result<Option<Value>, ProviderError> {
-        let config = Config::load(None, folder).map_err(refused)?;
+        let in_folder = |error| {
+            let error = refused(error);
+            ProviderError {
+                message: format!("in `{}`: {}", folder.display(), error.message),
+                ..error
+            }
+        };
+        let config = Config::load(None, folder).map_err(in_folder)?;
         let place = match &config.state {
             Some(url) => state_url::parse(url, config.folder(), &self.installed),
             None => Ok(state_url::default_place(folder, &self.installed)),
         };
-        for place in self.real_places(place.map_err(refused)?) {
+        for place in self.readable_places(place.map_err(in_folder)?) {
             if let Some(snapshot) = self.load(&place, instance).await? {
                 return Ok(Some(exports_of(&snapshot)));
             }
@@ -125,8 +132,9 @@ impl RecordedInstances {
         }
     }
 
-    /// A place of a real state, in a rehearsal after its simulated state.
-    fn real_places(&self, place: StatePlace) -> Vec<StatePlace> {
+    /// The places to read for this one: that of the real state, in a rehearsal after that of its
+    /// simulated state.
+    fn readable_places(&self, place: StatePlace) -> Vec<StatePlace> {
         let simulated = place.clone().select_simulated(true).ok();
         let simulated = simulated.filter(|_| self.simulated);
         let real = StatePlace {

@@ -160,8 +160,8 @@ impl Dialect for PulumiDialect {
         }
     }
 
-    fn programs_of(&self, project: &Document<'_>) -> Vec<Name> {
-        project::programs_of(project)
+    fn programs_of(&self, name: &str, text: &str) -> Vec<Name> {
+        project::programs_of(name, text)
     }
 
     fn instance_files(&self, document: &str) -> Option<&dyn InstanceFiles> {

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use blueprint::Name;
-use diag::Diagnostics;
+use diag::{Diagnostics, FileId};
 use dialect::{Companion, Document, LoadedCompanions};
-use syntax::{Content, MapEntry, Node, Tree};
+use syntax::{Content, Format, MapEntry, Node, Tree};
 
 use crate::lock_files::{self, is_lock_file};
 use crate::read::{is_null, text};
@@ -32,9 +32,13 @@ pub(crate) fn program_folder(project: &Tree) -> Option<String> {
 }
 
 /// Where the program of a project may stand, if it is in another folder.
-pub(crate) fn programs_of(project: &Document<'_>) -> Vec<Name> {
-    let Some(folder) = program_folder(project.tree()).filter(|_| is_project_name(project.name))
-    else {
+pub(crate) fn programs_of(name: &str, text: &str) -> Vec<Name> {
+    // Most programs are in the file of their project, which need not be parsed for this.
+    if !is_project_name(name) || !text.contains(MAIN) {
+        return Vec::new();
+    }
+    let (tree, _) = syntax::parse(FileId::new(0), text, Format::of_name(name));
+    let Some(folder) = program_folder(&tree) else {
         return Vec::new();
     };
     let places = FILE_NAMES
