@@ -1,4 +1,5 @@
-//! The data side of Kubernetes: the names of kinds and objects, and whether an object is ready.
+//! The data side of Kubernetes: the names of kinds and objects, whether an object is ready, and what
+//! the API server says when it refuses a request.
 //!
 //! An object is a `serde_json::Value`, as the API server sends it.
 //!
@@ -6,10 +7,16 @@
 //! network.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod failure;
 mod names;
+mod path;
 mod status;
 
+pub use failure::{
+    ApiFailure, FailedRequest, FailureReason, FieldConflict, FieldProblem, InvalidField,
+};
 pub use names::{
     ApiVersion, CORE, GroupKind, KindType, ManifestError, NAMESPACE, NameError, ObjectId, ObjectKey,
 };
+pub use path::field_path;
 pub use status::{ObjectStatus, deletion_held_by, readiness};
