@@ -32,6 +32,17 @@ impl Hosts {
     pub(crate) fn installed(&self) -> Vec<InstalledHost> {
         vec![
             InstalledHost {
+                family: "kubernetes",
+                prefix: "k8s",
+                program: PackageProgram::None,
+                implied: &["kubernetes"],
+                find: None,
+                #[cfg(feature = "kubernetes")]
+                open: Some(std::sync::Arc::new(kubernetes_host::open)),
+                #[cfg(not(feature = "kubernetes"))]
+                open: None,
+            },
+            InstalledHost {
                 family: "pulumi",
                 prefix: "pulumi",
                 program: PackageProgram::OrSchema,

@@ -1,0 +1,194 @@
+//! An object of the cluster as the contract takes it: its fields, and the private data of its
+//! record.
+
+use ::kubernetes::{GroupKind, ObjectId, ObjectStatus, readiness};
+use ::provider::{Progress, Ready};
+use blueprint::{Name, Value};
+use data_encoding::HEXLOWER;
+use serde_json::Value as Json;
+use sha2::{Digest as _, Sha256};
+
+use crate::cluster::uid_of;
+use crate::json::from_json;
+
+/// The operation of managers that apply.
+const APPLY: &str = "Apply";
+
+/// The private data of a record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ObjectFacts {
+    /// The uid of the object.
+    pub(crate) uid: Option<Name>,
+    /// The uid of the namespace `kube-system` of its cluster.
+    pub(crate) cluster: Option<Name>,
+    /// Whether the object existed before its resource: a delete keeps it.
+    pub(crate) adopted: bool,
+    /// The digest of the fields of the manager after the last change.
+    pub(crate) applied: Option<Name>,
+    /// The digest of the fields of the manager when the object was last read.
+    pub(crate) seen: Option<Name>,
+}
+
+impl ObjectFacts {
+    /// Reads private data. Missing parts are not known.
+    pub(crate) fn read(private: &Value) -> ObjectFacts {
+        let text = |name: &str| private.get(name).and_then(Value::as_text).map(Name::from);
+        ObjectFacts {
+            uid: text("uid"),
+            cluster: text("cluster"),
+            adopted: private.get("adopted").and_then(Value::as_bool) == Some(true),
+            applied: text("applied"),
+            seen: text("seen"),
+        }
+    }
+
+    /// The private data. The digests of secret fields are secret.
+    pub(crate) fn to_value(&self, kind: &GroupKind) -> Value {
+        let text = |text: &Option<Name>| text.clone().map(Value::Text);
+        let digest = |value: &Option<Name>| {
+            let value = value.clone().map(Value::Text);
+            value.map(|value| value.tainted(holds_secrets(kind)))
+        };
+        let entries = [
+            ("uid", text(&self.uid)),
+            ("cluster", text(&self.cluster)),
+            ("adopted", self.adopted.then_some(Value::Bool(true))),
+            ("applied", digest(&self.applied)),
+            ("seen", digest(&self.seen)),
+        ];
+        let known = entries
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        Value::map(known)
+    }
+}
+
+/// Whether the data of a kind are secret.
+pub(crate) fn holds_secrets(kind: &GroupKind) -> bool {
+    kind.is("", "Secret")
+}
+
+/// The fields of an object, without the bookkeeping of managers. Data of secrets are marked.
+pub(crate) fn fields_of(kind: &GroupKind, object: &Json) -> Value {
+    let mut shown = object.clone();
+    if let Some(metadata) = shown.get_mut("metadata").and_then(Json::as_object_mut) {
+        metadata.shift_remove("managedFields");
+    }
+    let fields = from_json(&shown);
+    if !holds_secrets(kind) {
+        return fields;
+    }
+    let entries = fields.as_map().into_iter().flat_map(|map| map.iter());
+    Value::map(entries.map(|(name, value)| {
+        let is_data = matches!(&**name, "data" | "stringData");
+        let value = match (is_data, value.as_map()) {
+            (true, Some(data)) => Value::map(
+                data.iter()
+                    .map(|(key, value)| (key.clone(), value.clone().secret())),
+            ),
+            _ => value.clone(),
+        };
+        (name.clone(), value)
+    }))
+}
+
+/// The fields of a manager in an object. `None` if it has none.
+pub(crate) fn fields_of_manager<'o>(object: &'o Json, manager: &str) -> Option<&'o Json> {
+    let entries = object["metadata"]["managedFields"].as_array()?;
+    let own = |entry: &&Json| entry["manager"] == manager && entry["operation"] == APPLY;
+    Some(&entries.iter().find(own)?["fieldsV1"])
+}
+
+/// The digest of the fields of a manager, with their values. Two objects with the same digest are
+/// the same to the manager.
+pub(crate) fn digest_of(object: &Json, manager: &str) -> Option<Name> {
+    let set = fields_of_manager(object, manager)?;
+    let mut hasher = Sha256::new();
+    hasher.update(canonical(&serde_json::json!([set, object["data"], object["spec"]])).to_string());
+    Some(HEXLOWER.encode(&hasher.finalize()).into())
+}
+
+/// The same JSON with sorted names.
+fn canonical(json: &Json) -> Json {
+    match json {
+        Json::Object(entries) => {
+            let mut sorted: Vec<_> = entries.iter().collect();
+            sorted.sort_unstable_by_key(|(name, _)| *name);
+            let sorted = sorted.into_iter();
+            Json::Object(
+                sorted
+                    .map(|(name, value)| (name.clone(), canonical(value)))
+                    .collect(),
+            )
+        }
+        Json::Array(items) => Json::Array(items.iter().map(canonical).collect()),
+        other => other.clone(),
+    }
+}
+
+/// The identity of an object that the server returned.
+pub(crate) fn id_of(kind: &GroupKind, object: &Json) -> ObjectId {
+    let text = |name: &str| {
+        let text = object["metadata"][name].as_str();
+        text.filter(|text| !text.is_empty()).map(Name::from)
+    };
+    ObjectId {
+        kind: kind.clone(),
+        namespace: text("namespace"),
+        name: text("name").unwrap_or_default(),
+    }
+}
+
+/// The facts about an object directly after a change.
+pub(crate) fn facts_after(
+    object: &Json,
+    manager: &str,
+    cluster: Option<Name>,
+    adopted: bool,
+) -> ObjectFacts {
+    let digest = digest_of(object, manager);
+    ObjectFacts {
+        uid: uid_of(object).map(Name::from),
+        cluster,
+        adopted,
+        applied: digest.clone(),
+        seen: digest,
+    }
+}
+
+/// Whether an object is ready directly after a change.
+pub(crate) fn ready_of(object: &Json, progress: &Progress) -> Ready {
+    match readiness(object) {
+        ObjectStatus::Current => Ready::Yes,
+        ObjectStatus::Failed(reason) => Ready::Broken(vec![reason.as_str().into()]),
+        ObjectStatus::InProgress(reason) => {
+            progress(&reason);
+            Ready::Pending
+        }
+        ObjectStatus::Terminating => Ready::Pending,
+    }
+}
+
+/// The spec that would make an object with these fields.
+pub(crate) fn spec_of(fields: &Value) -> Value {
+    let of_server = [
+        "uid",
+        "resourceVersion",
+        "generation",
+        "creationTimestamp",
+        "selfLink",
+    ];
+    let entries = fields.as_map().into_iter().flat_map(|map| map.iter());
+    let entries = entries.filter(|(name, _)| &***name != "status");
+    Value::map(entries.map(|(name, value)| {
+        let value = match (&**name == "metadata", value.as_map()) {
+            (true, Some(metadata)) => {
+                let written = metadata.iter();
+                let written = written.filter(|(name, _)| !of_server.contains(&&***name));
+                Value::map(written.map(|(name, value)| (name.clone(), value.clone())))
+            }
+            _ => value.clone(),
+        };
+        (name.clone(), value)
+    }))
+}
