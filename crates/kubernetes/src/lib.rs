@@ -8,6 +8,8 @@
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod failure;
+mod field_set;
+mod managed;
 mod names;
 mod path;
 mod status;
@@ -15,6 +17,8 @@ mod status;
 pub use failure::{
     ApiFailure, FailedRequest, FailureReason, FieldConflict, FieldProblem, InvalidField,
 };
+pub use field_set::{FieldElement, FieldSet, FieldSetError, owned, without};
+pub use managed::{ManagedFields, ManagerEntry, ManagerOperation};
 pub use names::{
     ApiVersion, CORE, GroupKind, KindType, ManifestError, NAMESPACE, NameError, ObjectId, ObjectKey,
 };
