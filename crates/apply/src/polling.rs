@@ -147,17 +147,14 @@ pub(crate) fn polled(
             );
         }
         Ok(Readiness::Broken(why)) => fail_unhealthy(parts, task, &decided, &record, why, effects),
-        Ok(Readiness::NotYet) => {
+        Ok(Readiness::NotYet(why)) => {
             let after = poll_delay(state.polls());
             if state.polled_for() + after > time_limit(parts, task) {
-                return fail_late(
-                    parts,
-                    task,
-                    &decided,
-                    &record,
-                    "it is still not ready",
-                    effects,
-                );
+                let still = match why {
+                    Some(why) => format!("it is still not ready: {why}"),
+                    None => "it is still not ready".to_owned(),
+                };
+                return fail_late(parts, task, &decided, &record, &still, effects);
             }
             parts.schedule.count_poll(task, after);
             parts.timers.wake(Wake::Poll(task), after, effects);

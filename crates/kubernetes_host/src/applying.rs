@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use ::kubernetes::{GroupKind, ObjectId, deletion_held_by};
-use ::provider::{
-    Applied, ApplyRequest, ErrorKind, Operation, ProviderDiagnostic, ProviderError,
-};
+use ::provider::{Applied, ApplyRequest, ErrorKind, Operation, ProviderDiagnostic, ProviderError};
 use serde_json::{Value as Json, json};
 
 use crate::bounds::{cancelled, changing, reading};
@@ -66,7 +64,10 @@ pub(crate) async fn apply_manifest(
             let collection = placed.api.collection(placed.namespace.as_deref());
             let mut body = placed.body.clone();
             body["metadata"]["labels"][TOKEN_LABEL] = json!(short_digest(&context.call.token));
-            context.cluster.create(&kind, &collection, &body, with).await
+            context
+                .cluster
+                .create(&kind, &collection, &body, with)
+                .await
         }
     };
     let answer = answer.map_err(|error| change_failed(error, context.cluster))?;
@@ -99,7 +100,15 @@ async fn give_back(
             placed.words()
         ),
     )];
-    if let Err(error) = release(context, &placed.api.group_kind(), placed.path(), object, with).await {
+    if let Err(error) = release(
+        context,
+        &placed.api.group_kind(),
+        placed.path(),
+        object,
+        with,
+    )
+    .await
+    {
         let warning = format!(
             "the fields of this instance in {} were not given back: {}",
             placed.words(),
@@ -163,7 +172,11 @@ pub(crate) async fn delete_object(
             force: false,
             ..context.apply_options(&manager)
         };
-        changing(context.call, release(&context, &id.kind, Some(path), &object, with)).await?;
+        changing(
+            context.call,
+            release(&context, &id.kind, Some(path), &object, with),
+        )
+        .await?;
         return Ok(Applied::deleted());
     }
     let uid = facts.uid.as_deref();

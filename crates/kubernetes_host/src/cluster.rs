@@ -298,7 +298,9 @@ impl Cluster {
             return Err(RequestError::Refused(Box::new(failure)));
         }
         let body = serde_json::from_slice(&bytes).map_err(|error| {
-            RequestError::Lost(format!("the server answers with something else than JSON: {error}"))
+            RequestError::Lost(format!(
+                "the server answers with something else than JSON: {error}"
+            ))
         })?;
         Ok(Answer {
             created: status == StatusCode::CREATED,

@@ -50,9 +50,9 @@ async fn configuration(settings: &Settings) -> Result<(Config, Option<String>), 
         Ok(kubeconfig) => kubeconfig,
         Err(why) if settings.kubeconfig.is_empty() && settings.context.is_none() => {
             let account = Config::incluster();
-            return account.map(|config| (config, None)).map_err(|_| {
-                ProviderError::new(ErrorKind::Document, why)
-            });
+            return account
+                .map(|config| (config, None))
+                .map_err(|_| ProviderError::new(ErrorKind::Document, why));
         }
         Err(why) => return Err(ProviderError::new(ErrorKind::Document, why)),
     };
@@ -113,7 +113,12 @@ fn merged(files: &[std::path::PathBuf]) -> Result<Kubeconfig, String> {
     }
     let mut all = Kubeconfig::default();
     for file in files {
-        let message = |error| format!("the kubeconfig `{}` cannot be read: {error}", file.display());
+        let message = |error| {
+            format!(
+                "the kubeconfig `{}` cannot be read: {error}",
+                file.display()
+            )
+        };
         let one = Kubeconfig::read_from(file).map_err(message)?;
         all = all.merge(one).map_err(message)?;
     }

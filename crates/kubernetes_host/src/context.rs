@@ -111,6 +111,10 @@ mod tests {
         let (one, other) = ("x".repeat(200) + "1", "x".repeat(200) + "2");
         let managers = [manager_of(&one), manager_of(&other)];
         assert_ne!(managers[0], managers[1]);
-        assert!(managers.iter().all(|manager| manager.len() == LONGEST_MANAGER));
+        assert!(
+            managers
+                .iter()
+                .all(|manager| manager.len() == LONGEST_MANAGER)
+        );
     }
 }

@@ -136,9 +136,9 @@ pub(crate) fn set(json: &mut Json, path: &FieldPath, value: Json) {
     for step in way {
         let next = match step {
             PathStep::Field(name) | PathStep::Key(name) => place.get_mut(name.as_ref()),
-            PathStep::Index(index) => {
-                usize::try_from(*index).ok().and_then(|index| place.get_mut(index))
-            }
+            PathStep::Index(index) => usize::try_from(*index)
+                .ok()
+                .and_then(|index| place.get_mut(index)),
         };
         let Some(next) = next else { return };
         place = next;
@@ -148,7 +148,9 @@ pub(crate) fn set(json: &mut Json, path: &FieldPath, value: Json) {
             entries.insert(name.to_string(), value);
         }
         (PathStep::Index(index), Json::Array(items)) => {
-            let item = usize::try_from(*index).ok().and_then(|at| items.get_mut(at));
+            let item = usize::try_from(*index)
+                .ok()
+                .and_then(|at| items.get_mut(at));
             if let Some(item) = item {
                 *item = value;
             }

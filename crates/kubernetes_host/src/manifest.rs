@@ -70,7 +70,13 @@ impl Manifest {
         };
         metadata.retain(|_, value| !value.is_null());
         // The server sets these. A manifest that was exported may have them.
-        for name in ["managedFields", "resourceVersion", "uid", "generation", "creationTimestamp"] {
+        for name in [
+            "managedFields",
+            "resourceVersion",
+            "uid",
+            "generation",
+            "creationTimestamp",
+        ] {
             metadata.remove(name);
         }
         let is_unknown = |name: &str| {
@@ -166,7 +172,10 @@ impl PlacedManifest {
 
     /// The object in words: `ConfigMap shop/settings`.
     pub(crate) fn words(&self) -> String {
-        let (kind, name) = (&self.api.kind, self.name.as_deref().unwrap_or("(named later)"));
+        let (kind, name) = (
+            &self.api.kind,
+            self.name.as_deref().unwrap_or("(named later)"),
+        );
         match &self.namespace {
             Some(namespace) => format!("{kind} `{namespace}/{name}`"),
             None => format!("{kind} `{name}`"),
@@ -212,8 +221,13 @@ fn text(metadata: &Map<String, Json>, name: &str) -> Result<Option<Name>, Provid
     match metadata.get(name) {
         None => Ok(None),
         Some(Json::String(text)) if text.is_empty() => Ok(None),
-        Some(Json::String(text)) if text.contains(['/', '%', '?', '#']) || text.starts_with('.') => {
-            Err(refuse(path, format!("`{text}` cannot be the name of an object")))
+        Some(Json::String(text))
+            if text.contains(['/', '%', '?', '#']) || text.starts_with('.') =>
+        {
+            Err(refuse(
+                path,
+                format!("`{text}` cannot be the name of an object"),
+            ))
         }
         Some(Json::String(text)) => Ok(Some(text.as_str().into())),
         Some(_) => Err(refuse(path.clone(), format!("`{path}` is a text"))),

@@ -1,7 +1,9 @@
 //! An object of the cluster as the contract takes it: its fields, and the private data of its
 //! record.
 
-use ::kubernetes::{GroupKind, ObjectId, ObjectStatus, readiness};
+use ::kubernetes::{
+    FieldSet, GroupKind, ManagedFields, ManagerOperation, ObjectId, ObjectStatus, owned, readiness,
+};
 use ::provider::{Progress, Ready};
 use blueprint::{Name, Value};
 use data_encoding::HEXLOWER;
@@ -10,9 +12,6 @@ use sha2::{Digest as _, Sha256};
 
 use crate::cluster::uid_of;
 use crate::json::from_json;
-
-/// The operation of managers that apply.
-const APPLY: &str = "Apply";
 
 /// The private data of a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,19 +92,19 @@ pub(crate) fn fields_of(kind: &GroupKind, object: &Json) -> Value {
 }
 
 /// The fields of a manager in an object. `None` if it has none.
-pub(crate) fn fields_of_manager<'o>(object: &'o Json, manager: &str) -> Option<&'o Json> {
-    let entries = object["metadata"]["managedFields"].as_array()?;
-    let own = |entry: &&Json| entry["manager"] == manager && entry["operation"] == APPLY;
-    Some(&entries.iter().find(own)?["fieldsV1"])
+pub(crate) fn fields_of_manager(object: &Json, manager: &str) -> Option<FieldSet> {
+    let managers = ManagedFields::of(object).ok()?;
+    let set = managers.set(manager, ManagerOperation::Apply);
+    (!set.is_empty()).then_some(set)
 }
 
 /// The digest of the fields of a manager, with their values. Two objects with the same digest are
 /// the same to the manager.
 pub(crate) fn digest_of(object: &Json, manager: &str) -> Option<Name> {
     let set = fields_of_manager(object, manager)?;
-    let mut hasher = Sha256::new();
-    hasher.update(canonical(&serde_json::json!([set, object["data"], object["spec"]])).to_string());
-    Some(HEXLOWER.encode(&hasher.finalize()).into())
+    let fields = canonical(&owned(object, &set));
+    let digest = Sha256::digest(fields.to_string().as_bytes());
+    Some(HEXLOWER.encode(&digest).into())
 }
 
 /// The same JSON with sorted names.

@@ -130,7 +130,10 @@ impl Planning<'_> {
         let mut body = placed.body.clone();
         body["metadata"]["name"] = json!(name);
         let path = placed.api.path(placed.namespace.as_deref(), &name);
-        self.context.cluster.apply(&placed.api.group_kind(), &path, &body, with).await
+        self.context
+            .cluster
+            .apply(&placed.api.group_kind(), &path, &body, with)
+            .await
     }
 
     fn exists_already(&self, placed: &PlacedManifest) -> ProviderError {
@@ -149,9 +152,7 @@ impl Planning<'_> {
         let request = &self.request;
         let facts = ObjectFacts::read(request.private);
         let is_as_recorded = facts.applied.is_some() && facts.applied == facts.seen;
-        if request.desired == request.prior_inputs
-            && is_as_recorded
-            && request.unhealthy.is_empty()
+        if request.desired == request.prior_inputs && is_as_recorded && request.unhealthy.is_empty()
         {
             return Ok(self.same());
         }
@@ -221,7 +222,12 @@ impl Planning<'_> {
         let asked = self
             .context
             .cluster
-            .apply(&placed.api.group_kind(), &path, &body, self.dry_run(&manager))
+            .apply(
+                &placed.api.group_kind(),
+                &path,
+                &body,
+                self.dry_run(&manager),
+            )
             .await;
         match asked {
             Ok(answer) => {
@@ -277,7 +283,9 @@ impl Planning<'_> {
                 placed.api.kind
             )),
             // Only an object that exists has fields of others.
-            FailureReason::FieldConflicts(_) if refuses_existing => Err(self.exists_already(placed)),
+            FailureReason::FieldConflicts(_) if refuses_existing => {
+                Err(self.exists_already(placed))
+            }
             FailureReason::NoRight | FailureReason::NoDryRun(_) => {
                 let summary =
                     "the server did not check the change, because a dry run is not possible";

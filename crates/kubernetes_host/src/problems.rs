@@ -50,7 +50,10 @@ pub(crate) fn change_failed(error: RequestError, cluster: &Cluster) -> ProviderE
 fn refusal_of(error: RequestError, cluster: &Cluster) -> ProviderError {
     match error {
         RequestError::Credentials(why) => {
-            let message = format!("the credentials for the cluster {} cannot be used: {why}", cluster.title);
+            let message = format!(
+                "the credentials for the cluster {} cannot be used: {why}",
+                cluster.title
+            );
             ProviderError::new(ErrorKind::Credentials, message).without_effect()
         }
         RequestError::Refused(failure) => of_failure(*failure, cluster),
@@ -81,7 +84,9 @@ fn of_failure(failure: ApiFailure, cluster: &Cluster) -> ProviderError {
         FailureReason::Invalid(fields) if !fields.is_empty() => {
             let said = fields.into_iter().map(|field| {
                 let summary = match field.problem {
-                    FieldProblem::Undeclared => format!("the kind has no field `{}`", field.written),
+                    FieldProblem::Undeclared => {
+                        format!("the kind has no field `{}`", field.written)
+                    }
                     FieldProblem::Immutable | FieldProblem::Value => field.message,
                 };
                 ProviderDiagnostic::error(field.path, summary)

@@ -92,7 +92,7 @@ impl KubernetesSession {
     ) -> Result<Readiness, ProviderError> {
         let context = self.context(call)?;
         let Some(id) = id_of_read(&context, &request).await? else {
-            return Ok(Readiness::NotYet);
+            return Ok(Readiness::NotYet(None));
         };
         let Some(object) = context.object(&id).await? else {
             let gone = format!("{id} was deleted while it was waited for");
@@ -103,11 +103,10 @@ impl KubernetesSession {
             ObjectStatus::Failed(reason) => Readiness::Broken(vec![reason.as_str().into()]),
             ObjectStatus::InProgress(reason) => {
                 (call.progress)(&reason);
-                Readiness::NotYet
+                Readiness::NotYet(Some(reason.into()))
             }
             ObjectStatus::Terminating => {
-                (call.progress)("the object is being deleted");
-                Readiness::NotYet
+                Readiness::NotYet(Some("the object is being deleted".into()))
             }
         })
     }

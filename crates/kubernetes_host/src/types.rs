@@ -3,12 +3,8 @@
 use std::sync::Arc;
 
 use ::kubernetes::KindType;
-use ::provider::{
-    Attributes, Capabilities, ImplicitDependency, Plans, ResourceType, TypeSource,
-};
-use blueprint::{
-    Field, IndexMap, Kind, Name, ReplaceOrder, Schema, SupportStatus, TypeId,
-};
+use ::provider::{Attributes, Capabilities, ImplicitDependency, Plans, ResourceType, TypeSource};
+use blueprint::{Field, IndexMap, Kind, Name, ReplaceOrder, Schema, SupportStatus, TypeId};
 
 /// The types of the package.
 #[derive(Debug, Default)]
@@ -40,9 +36,15 @@ fn open_type(ty: &KindType) -> ResourceType {
         ..any("What the cluster reports about the object.")
     };
     let fields: IndexMap<Name, Field> = [
-        ("apiVersion", text("The version of the API, for example `apps/v1`.")),
+        (
+            "apiVersion",
+            text("The version of the API, for example `apps/v1`."),
+        ),
         ("kind", text("The kind of the object.")),
-        ("metadata", any("The name, namespace, labels and annotations.")),
+        (
+            "metadata",
+            any("The name, namespace, labels and annotations."),
+        ),
         ("status", status),
     ]
     .into_iter()
@@ -73,6 +75,8 @@ pub(crate) fn resource_type(ty: &KindType, docs: &str, schema: Schema) -> Resour
             plans: Plans::Always,
             exact: false,
             outputs_decide: true,
+            partial: true,
+            complete_when_ready: true,
             adopts: true,
             finds: true,
             ..Capabilities::default()
@@ -98,7 +102,11 @@ fn waits() -> Vec<ImplicitDependency> {
         through: None,
     };
     vec![
-        wait("kubernetes/core/Namespace", "metadata.namespace", "metadata.name"),
+        wait(
+            "kubernetes/core/Namespace",
+            "metadata.namespace",
+            "metadata.name",
+        ),
         wait(
             "kubernetes/apiextensions.k8s.io/CustomResourceDefinition",
             "kind",

@@ -20,6 +20,7 @@ use understand::links::DeterministicMap;
 use understand::links::address::is_link;
 use understand::links::contribution::{Contribution, ContributionIndex, remove_contributions};
 use understand::links::overlay::{Overlay, overlays_of};
+use understand::partial::{declared_part, with_changes};
 use understand::secret_marks::with_secret_marks_of;
 
 use crate::addresses::SelectedAddresses;
@@ -256,10 +257,10 @@ fn changes_without_links(
     let mut before = Map::default();
     let mut after = Map::default();
     for field in drifted_fields(ty, record, seen) {
-        if let Some(then) = field.then {
+        if let Some(then) = &field.then {
             before.insert(field.name.clone(), then.clone());
         }
-        if let Some(now) = field.now {
+        if let Some(now) = &field.now {
             after.insert(field.name.clone(), field.marked(now, record));
         }
     }
@@ -283,15 +284,30 @@ pub(crate) struct DriftedField<'a> {
     pub(crate) name: &'a Name,
     /// Its schema.
     pub(crate) field: &'a Field,
-    /// Its value in the last answer.
-    pub(crate) then: Option<&'a Value>,
-    /// Its value as read, without secret marks.
-    pub(crate) now: Option<&'a Value>,
+    /// Its value in the last answer. Of a partial spec, only what it declares.
+    pub(crate) then: Option<Value>,
+    /// Its value as read, without secret marks. Of a partial spec, only what it declares.
+    pub(crate) now: Option<Value>,
     /// Whether the document has set it.
     pub(crate) written: bool,
+    /// Whether the spec controls only a part of the object.
+    partial: bool,
 }
 
 impl DriftedField<'_> {
+    /// The value of the spec that the object has now; `None` if it has none.
+    pub(crate) fn input_now(&self, record: &Record) -> Option<Value> {
+        let now = self.now.as_ref()?;
+        let declared = record.inputs.get(self.name);
+        let now = match (declared, &self.then) {
+            (Some(declared), Some(then)) if self.partial => {
+                with_changes(Some(self.field), declared, then, now)
+            }
+            _ => now.clone(),
+        };
+        Some(self.marked(&now, record))
+    }
+
     /// The value as read, with the secret marks of the record.
     pub(crate) fn marked(&self, now: &Value, record: &Record) -> Value {
         with_secret_marks_of(
@@ -312,19 +328,28 @@ pub(crate) fn drifted_fields<'a>(
     seen: &'a Value,
 ) -> impl Iterator<Item = DriftedField<'a>> {
     let seen = seen.as_map();
+    let partial = ty.capabilities.partial;
     ty.schema.fields.iter().filter_map(move |(name, field)| {
         let seen = seen?;
         if field.ignore_drift || field.computed && !field.track_drift && !field.optional {
             return None;
         }
-        let now = seen.get(name).filter(|value| !value.is_null());
+        let declared = record.inputs.get(name).filter(|value| !value.is_null());
+        let written = record.inputs.get(name).is_some();
+        let mut now = seen.get(name).filter(|value| !value.is_null()).cloned();
         let then = record.outputs.get(name).filter(|value| !value.is_null());
-        let equal = match (now, then) {
+        let mut then = then.cloned();
+        if partial {
+            // Other controllers set what the spec does not declare.
+            let declared = declared?;
+            now = now.map(|now| declared_part(Some(field), declared, &now));
+            then = then.map(|then| declared_part(Some(field), declared, &then));
+        }
+        let equal = match (&now, &then) {
             (Some(now), Some(then)) => same_field(field, now, then),
             (None, None) => true,
             _ => false,
         };
-        let written = record.inputs.get(name).is_some();
         if equal || field.computed && field.optional && !written && !field.track_drift {
             return None;
         }
@@ -334,6 +359,7 @@ pub(crate) fn drifted_fields<'a>(
             then,
             now,
             written,
+            partial,
         })
     })
 }
@@ -361,9 +387,9 @@ pub(crate) fn prior_spec(
         if field.field.computed && !field.written {
             continue;
         }
-        match field.now {
+        match field.input_now(record) {
             Some(now) => {
-                prior.insert(field.name.clone(), field.marked(now, record));
+                prior.insert(field.name.clone(), now);
             }
             None => {
                 prior.shift_remove(field.name);
@@ -387,7 +413,7 @@ pub(crate) fn is_of_links(drifted: &DriftedField<'_>, written: &[Contribution]) 
     if of_field().next().is_none() {
         return false;
     }
-    let [then, now] = [of(drifted.then), of(drifted.now)]
+    let [then, now] = [of(drifted.then.as_ref()), of(drifted.now.as_ref())]
         .map(|spec| remove_contributions(&spec, of_field(), &Value::Null));
     match (then.get(drifted.name), now.get(drifted.name)) {
         (Some(then), Some(now)) => same_field(drifted.field, then, now),
@@ -400,8 +426,8 @@ pub(crate) fn is_ignored(drifted: &DriftedField<'_>, ignored: &[Name]) -> bool {
     let of = |value: Option<&Value>| {
         Value::map(value.map(|value| (drifted.name.clone(), value.clone())))
     };
-    let mut then = of(drifted.then);
-    let now = of(drifted.now);
+    let mut then = of(drifted.then.as_ref());
+    let now = of(drifted.now.as_ref());
     for path in ignored {
         then = with_path_of(&then, &now, path);
     }

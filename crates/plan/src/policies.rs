@@ -114,10 +114,12 @@ fn is_ignored(path: &str, ignored: &[Name]) -> bool {
 /// set.
 fn fields_with_accepted_drift(ty: &ResourceType, record: &Record, seen: &Value) -> Value {
     let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
+    if ty.capabilities.partial {
+        return merge_unset_values(Some(&record.outputs), seen, Some(&record.inputs));
+    }
     for field in drifted_fields(ty, record, seen) {
-        let now = field
-            .now
-            .map_or(Value::Null, |now| field.marked(now, record));
+        let now = field.now.as_ref();
+        let now = now.map_or(Value::Null, |now| field.marked(now, record));
         match merge_unset_values(outputs.get(field.name), &now, record.inputs.get(field.name)) {
             Value::Null => drop(outputs.shift_remove(field.name)),
             value => drop(outputs.insert(field.name.clone(), value)),
@@ -163,8 +165,8 @@ pub(crate) fn record_as_read(
 ) -> Record {
     let mut inputs = record.inputs.as_map().cloned().unwrap_or_default();
     for field in drifted_fields(ty, record, fields).filter(|field| field.written) {
-        match field.now {
-            Some(now) => drop(inputs.insert(field.name.clone(), field.marked(now, record))),
+        match field.input_now(record) {
+            Some(now) => drop(inputs.insert(field.name.clone(), now)),
             None => drop(inputs.shift_remove(field.name)),
         }
     }

@@ -298,8 +298,9 @@ pub struct ApplyRequest<'a> {
 pub enum Readiness {
     /// The resource is ready. Holds the fields that changed meanwhile, or null.
     Ready(Value),
-    /// The resource is not ready yet.
-    NotYet,
+    /// The resource is not ready yet. Holds what it waits for, as a phrase, if the provider knows
+    /// that.
+    NotYet(Option<Name>),
     /// The resource will never be ready, for these reasons. The next plan changes or replaces it.
     Broken(Vec<Name>),
 }

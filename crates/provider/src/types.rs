@@ -131,6 +131,12 @@ pub struct Capabilities {
     /// Whether a field that is read has the value that the provider returned or plans, although the
     /// document sets the field. Otherwise the value of the document counts.
     pub outputs_decide: bool,
+    /// Whether a spec controls only the parts of its object that it writes, as others control the
+    /// rest. Only these parts are compared with the object.
+    pub partial: bool,
+    /// Whether readers of the resource wait until it is ready, because others than its provider
+    /// fill in the fields that they read. Readers of other resources wait until it is configured.
+    pub complete_when_ready: bool,
     /// Whether no two resources of the type have the same id. Some types of Terraform's providers
     /// derive ids from values, such as a time.
     pub unique_ids: bool,
@@ -175,6 +181,8 @@ impl Default for Capabilities {
             plans_deletes: false,
             exact: true,
             outputs_decide: false,
+            partial: false,
+            complete_when_ready: false,
             unique_ids: true,
             unannounced_secrets: false,
             adopts: false,

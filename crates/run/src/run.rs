@@ -427,7 +427,7 @@ async fn poll(shell: &Shell, request: CallRequest) -> Result<Readiness, Provider
     );
     match configured.session.poll_ready(&call, asked).await {
         Ok(Readiness::Ready(fields)) => Ok(Readiness::Ready(secrets.mark_secrets(fields))),
-        Ok(Readiness::NotYet) => Ok(Readiness::NotYet),
+        Ok(Readiness::NotYet(why)) => Ok(Readiness::NotYet(why)),
         Ok(Readiness::Broken(why)) => Ok(Readiness::Broken(
             why.iter()
                 .map(|why| secrets.scrub_text(why).into())

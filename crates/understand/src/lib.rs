@@ -16,5 +16,6 @@ pub mod graph;
 pub mod json_schema;
 pub mod links;
 pub mod load;
+pub mod partial;
 pub mod pinned;
 pub mod secret_marks;

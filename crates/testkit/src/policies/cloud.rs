@@ -254,7 +254,7 @@ impl Session for Cloud {
                 .and_then(VecDeque::pop_front)
                 .is_some()
             {
-                return Ok(Readiness::NotYet);
+                return Ok(Readiness::NotYet(None));
             }
             self.inner.poll_ready(call, request).await
         })
