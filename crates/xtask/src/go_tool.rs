@@ -43,15 +43,19 @@ pub(crate) fn go(command: &mut Command) -> io::Result<()> {
 /// If the file `go.mod` of the module cannot be read or does not name the other one.
 pub(crate) fn required_version(sources: &Path, module: &str) -> io::Result<String> {
     let text = fs::read_to_string(sources.join("go.mod"))?;
-    let version = text.lines().find_map(|line| {
+    find_version(&text, module)
+        .map(str::to_owned)
+        .ok_or_else(|| io::Error::other(format!("go.mod does not name `{module}`")))
+}
+
+/// Finds the version of a required module in the text of a file `go.mod`.
+fn find_version<'text>(text: &'text str, module: &str) -> Option<&'text str> {
+    text.lines().find_map(|line| {
         let line = line.trim();
         let line = line.strip_prefix("require ").unwrap_or(line);
         let version = line.strip_prefix(module)?.strip_prefix(" v")?;
         version.split_whitespace().next()
-    });
-    version
-        .map(str::to_owned)
-        .ok_or_else(|| io::Error::other(format!("go.mod does not name `{module}`")))
+    })
 }
 
 /// Builds a main package into a folder if its program is missing there. `linker` is what Go passes
@@ -83,4 +87,24 @@ pub(crate) fn compile(
         eprintln!("built {name} in {} s", begin.elapsed().as_secs());
     }
     Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find_version;
+
+    #[test]
+    fn a_version_is_found_in_a_line_and_in_a_list() {
+        let text = "\
+module example.com/peer
+require example.com/one v1.2.3
+require (
+\texample.com/two/v3 v3.4.5 // indirect
+)
+replace example.com/two => example.com/fork v9.9.9
+";
+        assert_eq!(find_version(text, "example.com/one"), Some("1.2.3"));
+        assert_eq!(find_version(text, "example.com/two/v3"), Some("3.4.5"));
+        assert_eq!(find_version(text, "example.com/two"), None);
+    }
 }

@@ -59,7 +59,10 @@ pub(crate) fn start(root: &Path) -> io::Result<Cluster> {
         kubectl: programs.kubectl.clone(),
         servers: Vec::new(),
     };
+    let begin = Instant::now();
     cluster.launch_all(&programs)?;
+    let passed = begin.elapsed().as_secs_f64();
+    eprintln!("a cluster of Kubernetes is ready after {passed:.1} s");
     Ok(cluster)
 }
 
@@ -73,7 +76,7 @@ pub(crate) fn serve(root: &Path) -> io::Result<bool> {
     for (name, value) in cluster.variables() {
         println!("export {name}='{value}'");
     }
-    eprintln!("the cluster runs until Ctrl-C or the end of the input");
+    eprintln!("it runs until Ctrl-C or the end of the input");
     io::copy(&mut io::stdin().lock(), &mut io::sink())?;
     Ok(true)
 }
@@ -138,6 +141,8 @@ impl Cluster {
                 "--secure-port=0",
                 "--leader-elect=false",
                 "--root-ca-file=authority.crt",
+                // By default it creates a folder of the system.
+                "--flex-volume-plugin-dir=flexvolume",
                 // The default limits are for a shared server, and slow the tests down.
                 "--kube-api-qps=200",
                 "--kube-api-burst=400",
@@ -154,7 +159,7 @@ impl Cluster {
                 "--node-lease-duration-seconds=40",
             ],
         )?;
-        self.wait_for(&["create", "--filename=node.json"])?;
+        self.wait_for(&["apply", "--server-side", "--filename=node.json"])?;
         self.wait_for(&[
             "wait",
             "--for=condition=Ready",
