@@ -53,6 +53,8 @@ pub(crate) fn start(root: &Path) -> io::Result<Cluster> {
     fs::create_dir_all(&all)?;
     delete_abandoned(&all)?;
     let folder = fs::canonicalize(all)?.join(std::process::id().to_string());
+    // A former process with the same id may have left its folder.
+    let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     let mut cluster = Cluster {
         folder,
@@ -101,6 +103,8 @@ impl Cluster {
             &programs.etcd,
             &[
                 "--data-dir=etcd",
+                // The data does not outlive the cluster.
+                "--unsafe-no-fsync",
                 "--log-level=warn",
                 &format!("--listen-client-urls={database}"),
                 &format!("--advertise-client-urls={database}"),

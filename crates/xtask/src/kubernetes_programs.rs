@@ -67,7 +67,7 @@ impl ProgramModule {
         self.compile_version(name, &version, &format!("{module}{folder}"), "-s -w")
     }
 
-    /// Builds a program of Kubernetes itself. It reports the version that the linker writes into it.
+    /// Builds a program of Kubernetes itself. The linker writes its version into it.
     fn compile_server(&self, name: &str) -> io::Result<PathBuf> {
         let module = "k8s.io/kubernetes";
         let version = required_version(&self.sources, module)?;
