@@ -1,7 +1,10 @@
 //! Go, which builds programs that tests talk to.
 
+use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// The file name of a program.
 pub(crate) fn executable(name: &str) -> String {
@@ -32,4 +35,76 @@ pub(crate) fn go(command: &mut Command) -> io::Result<()> {
             .unwrap_or("`go` failed and says nothing")
             .to_owned(),
     ))
+}
+
+/// Returns the version, without its `v`, that a Go module requires of another.
+///
+/// # Errors
+/// If the file `go.mod` of the module cannot be read or does not name the other one.
+pub(crate) fn required_version(sources: &Path, module: &str) -> io::Result<String> {
+    let text = fs::read_to_string(sources.join("go.mod"))?;
+    find_version(&text, module)
+        .map(str::to_owned)
+        .ok_or_else(|| io::Error::other(format!("go.mod does not name `{module}`")))
+}
+
+/// Finds the version of a required module in the text of a file `go.mod`.
+fn find_version<'text>(text: &'text str, module: &str) -> Option<&'text str> {
+    text.lines().find_map(|line| {
+        let line = line.trim();
+        let line = line.strip_prefix("require ").unwrap_or(line);
+        let version = line.strip_prefix(module)?.strip_prefix(" v")?;
+        version.split_whitespace().next()
+    })
+}
+
+/// Builds a main package into a folder if its program is missing there. `linker` is what Go passes
+/// to its linker. Returns the program. The messages go to stderr, because stdout may be read by a
+/// shell.
+///
+/// # Errors
+/// If Go cannot be started or fails, or the folder cannot be written.
+pub(crate) fn compile(
+    sources: &Path,
+    home: &Path,
+    name: &str,
+    package: &str,
+    linker: &str,
+) -> io::Result<PathBuf> {
+    let program = home.join(executable(name));
+    if !program.is_file() {
+        eprintln!("building {name}");
+        let begin = Instant::now();
+        fs::create_dir_all(home)?;
+        // The program is renamed only when it is complete.
+        let half = home.join("half");
+        go(Command::new("go")
+            .args(["build", "-trimpath", "-ldflags", linker, "-o"])
+            .arg(&half)
+            .arg(package)
+            .current_dir(sources))?;
+        fs::rename(half, &program)?;
+        eprintln!("built {name} in {} s", begin.elapsed().as_secs());
+    }
+    Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find_version;
+
+    #[test]
+    fn a_version_is_found_in_a_line_and_in_a_list() {
+        let text = "\
+module example.com/peer
+require example.com/one v1.2.3
+require (
+\texample.com/two/v3 v3.4.5 // indirect
+)
+replace example.com/two => example.com/fork v9.9.9
+";
+        assert_eq!(find_version(text, "example.com/one"), Some("1.2.3"));
+        assert_eq!(find_version(text, "example.com/two/v3"), Some("3.4.5"));
+        assert_eq!(find_version(text, "example.com/two"), None);
+    }
 }

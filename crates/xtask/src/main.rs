@@ -18,6 +18,8 @@ mod counterparts;
 mod fuzz;
 mod go_tool;
 mod instructions;
+mod kubernetes;
+mod kubernetes_programs;
 mod mutants;
 mod packages;
 mod plugins;
@@ -46,6 +48,8 @@ cargo xtask instructions        count instructions with callgrind and compare wi
 cargo xtask bench [ARGUMENTS]   measure whole processes; ARGUMENTS go to bench/bench.py in place of the defaults
 cargo xtask performance         measure `cyan` against Terraform and Pulumi, write bench/performance.md
 cargo xtask plugins             build the plugins and programs that tests talk to, and print the variables that name them
+cargo xtask kubernetes          start a cluster of Kubernetes, print the variables with which `cargo test` finds it, and
+                                run it until Ctrl-C or the end of the input
 cargo xtask catalog aws         regenerate the catalogue of AWS from CloudFormation's schemas; --check compares
 cargo xtask catalog openstack   regenerate the catalogue of OpenStack from the interfaces of Heat's types; --check
                                 compares
@@ -67,6 +71,7 @@ fn main() -> ExitCode {
         Some("performance") => bench::performance(&root(), &rest),
         Some("instructions") => instructions::run(&root(), &rest),
         Some("plugins") => plugins::print(&root()),
+        Some("kubernetes") => kubernetes::serve(&root()),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),
         Some("help" | "--help" | "-h") => {

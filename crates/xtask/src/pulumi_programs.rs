@@ -8,9 +8,8 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::go_tool::{executable, go};
+use crate::go_tool::{compile, required_version};
 use crate::packages::cache;
 
 /// The variable in which tests find the folder with the command line and the interpreter.
@@ -66,16 +65,14 @@ fn built_once(
 
 /// Builds the command line and the interpreter. Returns their folder, whose name has the versions.
 fn build_command_line(sources: &Path, all: &Path) -> io::Result<PathBuf> {
-    let text = fs::read_to_string(sources.join("go.mod"))?;
-    let version = |module: &str| {
-        let mut lines = text.lines().map(str::trim);
-        let found = lines.find_map(|line| line.strip_prefix(module)?.strip_prefix(" v"));
-        found.ok_or_else(|| io::Error::other(format!("go.mod does not name `{module}`")))
-    };
     let [(tool, _, _), (yaml, _, _)] = PROGRAMS;
-    let home = all.join(format!("cli-{}_yaml-{}", version(tool)?, version(yaml)?));
+    let home = all.join(format!(
+        "cli-{}_yaml-{}",
+        required_version(sources, tool)?,
+        required_version(sources, yaml)?
+    ));
     for (module, package, name) in PROGRAMS {
-        compile(sources, &home, name, &format!("{module}/{package}"))?;
+        compile(sources, &home, name, &format!("{module}/{package}"), "")?;
     }
     Ok(home)
 }
@@ -93,23 +90,5 @@ fn build_oracle(sources: &Path, all: &Path) -> io::Result<PathBuf> {
         fs::read(file)?.hash(&mut hasher);
     }
     let home = all.join(format!("oracle-{:016x}", hasher.finish()));
-    compile(sources, &home, "oracle", "./oracle")
-}
-
-/// Builds a main package if its program is missing. Returns the program.
-fn compile(sources: &Path, home: &Path, name: &str, package: &str) -> io::Result<PathBuf> {
-    let program = home.join(executable(name));
-    if !program.is_file() {
-        println!("building {name}");
-        fs::create_dir_all(home)?;
-        // The program is renamed only when it is complete.
-        let half = home.join("half");
-        go(Command::new("go")
-            .args(["build", "-trimpath", "-o"])
-            .arg(&half)
-            .arg(package)
-            .current_dir(sources))?;
-        fs::rename(half, &program)?;
-    }
-    Ok(program)
+    compile(sources, &home, "oracle", "./oracle", "")
 }

@@ -14,7 +14,7 @@ use crate::counterparts::present;
 use crate::packages::{TestPackage, install};
 
 /// The time within which a server must answer.
-const START_TIMEOUT: Duration = Duration::from_secs(90);
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// The variable that tells the tests that all servers were started, so that a missing one is a
 /// failure.
@@ -157,16 +157,7 @@ fn answers(address: &str) -> bool {
 /// Starts a server on a free port.
 fn launch(server: &Server, home: &Path) -> io::Result<(Child, u16)> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let program = home.join(server.program);
-    // The server must end with this program, even if this program is killed.
-    let mut command = if present("setpriv") {
-        let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL"]).arg(program);
-        command
-    } else {
-        Command::new(program)
-    };
-    let child = command
+    let child = bound(&home.join(server.program))
         .args(server.arguments)
         .arg(server.port)
         .arg(port.to_string())
@@ -177,4 +168,15 @@ fn launch(server: &Server, home: &Path) -> io::Result<(Child, u16)> {
         .stderr(Stdio::null())
         .spawn()?;
     Ok((child, port))
+}
+
+/// A command that ends with this program, even if this program is killed.
+pub(crate) fn bound(program: &Path) -> Command {
+    if present("setpriv") {
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::build_tool::cargo;
+use crate::kubernetes::{self, Cluster};
 use crate::{counterparts, plugins, servers};
 
 /// The sum of the summaries of the test programs.
@@ -57,6 +58,9 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     counterparts::prepare();
     let plugins = plugins::build(root);
     let servers = servers::start(root);
+    let cluster = kubernetes::start(root)
+        .inspect_err(|error| println!("missing: a cluster of Kubernetes: {error}"))
+        .ok();
     // With a fixed seed, a test that fails on one machine fails on every machine.
     let seed = std::env::var(SEED).unwrap_or_else(|_| "20230420".to_owned());
     println!("random tests start with {SEED}={seed}");
@@ -71,6 +75,7 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
         )
         .envs(servers.variables())
         .envs(plugins)
+        .envs(cluster.iter().flat_map(Cluster::variables))
         .stdout(Stdio::piped())
         .spawn()?;
     let mut tally = TestTally::default();
