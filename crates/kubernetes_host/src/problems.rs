@@ -72,7 +72,8 @@ fn of_failure(failure: ApiFailure, cluster: &Cluster) -> ProviderError {
             let said = conflicts.into_iter().map(|conflict| {
                 let summary = format!(
                     "`{}` is managed by `{}`, with another value",
-                    conflict.written, conflict.manager
+                    conflict.written.trim_start_matches('.'),
+                    conflict.manager
                 );
                 ProviderDiagnostic::error(conflict.path, summary).detailed(
                     "Leave the field out, give it the same value, or set `conflicts = \"take-over\"` \

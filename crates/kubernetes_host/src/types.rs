@@ -45,6 +45,8 @@ fn open_type(ty: &KindType) -> ResourceType {
             "metadata",
             any("The name, namespace, labels and annotations."),
         ),
+        ("spec", any("What the object should be.")),
+        ("data", any("The content of the object.")),
         ("status", status),
     ]
     .into_iter()
