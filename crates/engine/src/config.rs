@@ -34,8 +34,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use blueprint::{FieldPath, IndexMap, Name, PackageFamily, PathStep, Value};
+use blueprint::{FieldPath, IndexMap, Name, PackageFamily, PathStep, Value, parse_duration};
 use provider::{Catalogs, Limits};
 use serde::Deserialize;
 use state::InstanceName;
@@ -86,6 +87,9 @@ pub struct Config {
     /// Default for `--parallelism`.
     #[serde(default, deserialize_with = "parallelism")]
     pub parallelism: Option<u16>,
+    /// Default for `--wait`.
+    #[serde(default, deserialize_with = "wait")]
+    pub wait: Option<Duration>,
     /// Default for `--on-failure`.
     pub on_failure: Option<OnFailure>,
     /// Default for `--simulate`.
@@ -137,11 +141,16 @@ pub struct Config {
     #[serde(skip)]
     file: String,
     #[serde(skip)]
-    text: Arc<str>,
+    source: ConfigText,
     #[serde(skip)]
     folder: PathBuf,
+}
+
+/// The text of the file, with the places that later checks report.
+#[derive(Clone, Debug, Default)]
+struct ConfigText {
+    text: Arc<str>,
     /// Line and column of each item of `catalog`.
-    #[serde(skip)]
     catalog_places: Vec<(usize, usize)>,
 }
 
@@ -192,6 +201,15 @@ fn parallelism<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Opti
         .ok_or_else(|| serde::de::Error::custom("expected a number from 1 to 65535"))
 }
 
+/// Deserializes a length of time, with an error message of this program.
+fn wait<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    let wait = value.as_str().and_then(|text| parse_duration(text).ok());
+    wait.map(Some).ok_or_else(|| {
+        serde::de::Error::custom("expected a length of time, such as \"30s\" or \"10m\"")
+    })
+}
+
 impl Config {
     /// Loads the named file, or else the one in the folder. Returns the defaults if neither is
     /// given.
@@ -223,7 +241,7 @@ impl Config {
             help: None,
         })?;
         if let Ok(places) = toml::from_str::<ConfigSpans>(&text) {
-            config.catalog_places = places
+            config.source.catalog_places = places
                 .catalog
                 .iter()
                 .map(|item| line_and_column(&text, item.span().start))
@@ -255,7 +273,7 @@ impl Config {
             *file = config.folder.join(&file);
         }
         config.file = shown;
-        config.text = text.into();
+        config.source.text = text.into();
         config.move_plugin_settings()?;
         Ok(config)
     }
@@ -279,7 +297,7 @@ impl Config {
     /// list the catalogue.
     pub(crate) fn catalog_place(&self, path: &Path) -> Option<String> {
         let number = self.catalog.iter().position(|listed| listed == path)?;
-        let (line, column) = self.catalog_places.get(number)?;
+        let (line, column) = self.source.catalog_places.get(number)?;
         Some(format!("{}:{line}:{column}", self.file))
     }
 
@@ -293,7 +311,7 @@ impl Config {
 
     /// An error at a byte of the file.
     fn config_error_at(&self, at: usize, what: &str, help: Option<String>) -> Error {
-        let (line, column) = line_and_column(&self.text, at);
+        let (line, column) = line_and_column(&self.source.text, at);
         let source = format!("line {line}, column {column}: {what}").into();
         Error::Config {
             name: self.file.clone(),
@@ -354,7 +372,7 @@ impl Config {
                 .package(name, &folder, installed)
                 .map_err(|mistake| self.config_error_at(mistake.at, &mistake.what, mistake.help))?;
             self.refuse_ambiguous_package(name.as_ref(), table, &packages)?;
-            let (line, column) = line_and_column(&self.text, name.span().start);
+            let (line, column) = line_and_column(&self.source.text, name.span().start);
             let place = format!("{}:{line}:{column}", self.file);
             packages.push(self.with_opening_settings(described, Some(place)));
         }
@@ -502,7 +520,7 @@ impl Config {
         let served = self.served_namespaces().into_iter();
         ConfigPlaces {
             file: self.file.clone(),
-            text: self.text.clone(),
+            text: self.source.text.clone(),
             tables: served
                 .map(|(table, namespace)| (namespace, table.into()))
                 .collect(),

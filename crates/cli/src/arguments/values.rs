@@ -1,5 +1,7 @@
 //! Values of flags: words and addresses.
 
+use std::time::Duration;
+
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use engine::Adoption;
@@ -43,6 +45,12 @@ pub(super) fn on_failure() -> impl TypedValueParser<Value = OnFailure> {
         "rollback" => OnFailure::Rollback,
         _ => OnFailure::Stop,
     })
+}
+
+/// Parses a length of time. The error is a message.
+pub(super) fn wait_time(text: &str) -> Result<Duration, String> {
+    let wrong = |_| "write a number with a unit, such as `30s` or `10m`".to_owned();
+    blueprint::parse_duration(text).map_err(wrong)
 }
 
 /// `ADDRESS` or `ADDRESS=ID`.
