@@ -18,6 +18,7 @@ mod counterparts;
 mod fuzz;
 mod go_tool;
 mod instructions;
+mod kubernetes_schemas;
 mod mutants;
 mod packages;
 mod plugins;
@@ -49,6 +50,9 @@ cargo xtask plugins             build the plugins and programs that tests talk t
 cargo xtask catalog aws         regenerate the catalogue of AWS from CloudFormation's schemas; --check compares
 cargo xtask catalog openstack   regenerate the catalogue of OpenStack from the interfaces of Heat's types; --check
                                 compares
+cargo xtask kubernetes-schemas FOLDER
+                                regenerate the schemas of the built-in kinds of Kubernetes from the answers of an API
+                                server in FOLDER; --check compares
 ";
 
 fn main() -> ExitCode {
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
         Some("plugins") => plugins::print(&root()),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),
+        Some("kubernetes-schemas") => kubernetes_schemas::run(&root(), &rest),
         Some("help" | "--help" | "-h") => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;
