@@ -15,16 +15,19 @@
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod builtin;
+mod compare;
 mod discovery;
 mod failure;
 mod field_set;
 mod managed;
 mod names;
 mod path;
+mod quantity;
 pub mod schema;
 mod status;
 
 pub use builtin::{Builtin, builtin};
+pub use compare::{differences, spelled_like};
 pub use discovery::{KindInfo, served_kinds};
 pub use failure::{
     ApiFailure, FailedRequest, FailureReason, FieldConflict, FieldProblem, InvalidField,
