@@ -1,5 +1,12 @@
-//! The data side of Kubernetes: the names of kinds and objects, whether an object is ready, and what
-//! the API server says when it refuses a request.
+//! The data side of Kubernetes: the names of kinds and objects, whether an object is ready, what the
+//! API server says when it refuses a request, which manager holds which field, and schemas as types.
+//!
+//! ```text
+//! OpenAPI document, CustomResourceDefinition, built-in kinds ──schema──> ResourceType, ValueForms
+//! manifest ──ObjectKey──> requests ──> object ──readiness──> ObjectStatus
+//!                            │           └──ManagedFields, owned──> the fields that a manager holds
+//!                            └─refused──ApiFailure──> FailureReason
+//! ```
 //!
 //! An object is a `serde_json::Value`, as the API server sends it.
 //!
@@ -7,13 +14,21 @@
 //! network.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod builtin;
+mod compare;
+mod discovery;
 mod failure;
 mod field_set;
 mod managed;
 mod names;
 mod path;
+mod quantity;
+pub mod schema;
 mod status;
 
+pub use builtin::{Builtin, builtin};
+pub use compare::{differences, spelled_like};
+pub use discovery::{KindInfo, served_kinds};
 pub use failure::{
     ApiFailure, FailedRequest, FailureReason, FieldConflict, FieldProblem, InvalidField,
 };

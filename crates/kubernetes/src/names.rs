@@ -84,9 +84,9 @@ impl ApiVersion {
     /// # Errors
     /// If the manifest has none, or one that is not an API version.
     pub fn of(manifest: &Json) -> Result<ApiVersion, ManifestError> {
-        let text = required_text(manifest, Part::ApiVersion)?;
+        let text = required_text(manifest, IdentityPart::ApiVersion)?;
         text.parse()
-            .map_err(|source| Part::ApiVersion.malformed(text, source))
+            .map_err(|source| IdentityPart::ApiVersion.malformed(text, source))
     }
 }
 
@@ -150,7 +150,7 @@ impl GroupKind {
     /// If its `apiVersion` or `kind` is missing or not well formed.
     pub fn of(manifest: &Json) -> Result<GroupKind, ManifestError> {
         let ApiVersion { group, .. } = ApiVersion::of(manifest)?;
-        let kind = required_segment(manifest, Part::Kind)?;
+        let kind = required_segment(manifest, IdentityPart::Kind)?;
         Ok(GroupKind { group, kind })
     }
 
@@ -185,6 +185,19 @@ impl FromStr for GroupKind {
 impl fmt::Display for GroupKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", group_word(&self.group), self.kind)
+    }
+}
+
+impl serde::Serialize for GroupKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for GroupKind {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<GroupKind, D::Error> {
+        let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -287,11 +300,12 @@ impl ObjectKey {
     /// If `apiVersion`, `kind` or `metadata.name` is missing, or a part is not well formed.
     pub fn of(manifest: &Json) -> Result<ObjectKey, ManifestError> {
         let ApiVersion { group, version } = ApiVersion::of(manifest)?;
-        let kind = required_segment(manifest, Part::Kind)?;
-        let namespace = match text(manifest, Part::Namespace)? {
+        let kind = required_segment(manifest, IdentityPart::Kind)?;
+        let namespace = match text(manifest, IdentityPart::Namespace)? {
             None | Some("") => None,
             Some(written) => Some(
-                segment(written).map_err(|source| Part::Namespace.malformed(written, source))?,
+                segment(written)
+                    .map_err(|source| IdentityPart::Namespace.malformed(written, source))?,
             ),
         };
         Ok(ObjectKey {
@@ -299,7 +313,7 @@ impl ObjectKey {
             version,
             kind,
             namespace,
-            name: required_segment(manifest, Part::Name)?,
+            name: required_segment(manifest, IdentityPart::Name)?,
         })
     }
 
@@ -371,20 +385,20 @@ impl ManifestError {
 
 /// A part of a manifest that identifies its object.
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum IdentityPart {
     ApiVersion,
     Kind,
     Name,
     Namespace,
 }
 
-impl Part {
+impl IdentityPart {
     fn path(self) -> &'static str {
         match self {
-            Part::ApiVersion => "apiVersion",
-            Part::Kind => "kind",
-            Part::Name => "metadata.name",
-            Part::Namespace => "metadata.namespace",
+            IdentityPart::ApiVersion => "apiVersion",
+            IdentityPart::Kind => "kind",
+            IdentityPart::Name => "metadata.name",
+            IdentityPart::Namespace => "metadata.namespace",
         }
     }
 
@@ -398,7 +412,7 @@ impl Part {
 }
 
 /// The text of a part; `None` if it is missing or null.
-fn text(manifest: &Json, part: Part) -> Result<Option<&str>, ManifestError> {
+fn text(manifest: &Json, part: IdentityPart) -> Result<Option<&str>, ManifestError> {
     let mut at = manifest.as_object().ok_or(ManifestError::NotMap)?;
     let mut name = part.path();
     if let Some((_, inner)) = name.split_once('.') {
@@ -416,11 +430,11 @@ fn text(manifest: &Json, part: Part) -> Result<Option<&str>, ManifestError> {
     }
 }
 
-fn required_text(manifest: &Json, part: Part) -> Result<&str, ManifestError> {
+fn required_text(manifest: &Json, part: IdentityPart) -> Result<&str, ManifestError> {
     text(manifest, part)?.ok_or_else(|| ManifestError::Missing(part.path().into()))
 }
 
-fn required_segment(manifest: &Json, part: Part) -> Result<Name, ManifestError> {
+fn required_segment(manifest: &Json, part: IdentityPart) -> Result<Name, ManifestError> {
     let written = required_text(manifest, part)?;
     segment(written).map_err(|source| part.malformed(written, source))
 }

@@ -42,7 +42,7 @@ pub fn open(
             version: None,
             parameters: Value::Null,
         }),
-        source: Some(Arc::new(KubernetesTypes::default())),
+        source: Some(Arc::new(KubernetesTypes::new())),
         max_parallel: 10,
         ..Catalog::default()
     };

@@ -1,77 +1,63 @@
 //! The types of the package: `kubernetes/GROUP/KIND` for each kind, and `kubernetes/object`.
+//!
+//! Not here: schemas (`kubernetes::schema`).
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use ::kubernetes::KindType;
-use ::provider::{Attributes, Capabilities, ImplicitDependency, Plans, ResourceType, TypeSource};
-use blueprint::{Field, IndexMap, Kind, Name, ReplaceOrder, Schema, SupportStatus, TypeId};
+use ::kubernetes::{KindType, builtin, schema};
+use ::provider::{Capabilities, ImplicitDependency, Plans, ResourceType, TypeSource};
+use blueprint::{Field, Kind, Name, Schema, TypeId};
 
-/// The types of the package.
-#[derive(Debug, Default)]
-pub(crate) struct KubernetesTypes;
+/// The types of the package. A type is made when it is first used.
+#[derive(Debug)]
+pub(crate) struct KubernetesTypes {
+    /// The types of the kinds that every cluster has.
+    names: Vec<String>,
+    made: Mutex<HashMap<Name, Arc<ResourceType>>>,
+}
+
+impl KubernetesTypes {
+    /// The types. None is made.
+    pub(crate) fn new() -> KubernetesTypes {
+        let kinds = builtin().kinds().filter(|kind| kind.is_managed());
+        KubernetesTypes {
+            names: kinds.map(|info| info.kind.type_name().to_string()).collect(),
+            made: Mutex::default(),
+        }
+    }
+}
 
 impl TypeSource for KubernetesTypes {
     fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
         let ty: KindType = name.parse().ok()?;
-        Some(Arc::new(open_type(&ty)))
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = made.get(name) {
+            return Some(known.clone());
+        }
+        let new = Arc::new(type_of(&ty));
+        made.insert(name.into(), new.clone());
+        Some(new)
+    }
+
+    fn has_resource_type(&self, name: &str) -> bool {
+        name.parse::<KindType>().is_ok()
     }
 
     fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
-        Box::new(std::iter::empty())
+        Box::new(self.names.iter().map(String::as_str))
     }
 }
 
-/// The type of a kind whose schema is not known: every field is taken as it is written.
-fn open_type(ty: &KindType) -> ResourceType {
-    let any = |docs: &str| Field {
-        docs: docs.into(),
-        ..Field::of(Kind::Any)
+fn type_of(ty: &KindType) -> ResourceType {
+    let known = match ty {
+        KindType::Any => Some(open_type(ty)),
+        KindType::Kind(kind) => builtin()
+            .object_schema(kind, None)
+            .map(|schema| ResourceType::clone(&schema.resource_type)),
     };
-    let text = |docs: &str| Field {
-        docs: docs.into(),
-        ..Field::of(Kind::String)
-    };
-    let status = Field {
-        computed: true,
-        ..any("What the cluster reports about the object.")
-    };
-    let fields: IndexMap<Name, Field> = [
-        (
-            "apiVersion",
-            text("The version of the API, for example `apps/v1`."),
-        ),
-        ("kind", text("The kind of the object.")),
-        (
-            "metadata",
-            any("The name, namespace, labels and annotations."),
-        ),
-        ("spec", any("What the object should be.")),
-        ("data", any("The content of the object.")),
-        ("status", status),
-    ]
-    .into_iter()
-    .map(|(name, field)| (name.into(), field))
-    .collect();
-    resource_type(
-        ty,
-        "An object of any kind. Its fields are checked by the server.",
-        Schema { fields, open: true },
-    )
-}
-
-/// The type of a kind with a schema.
-pub(crate) fn resource_type(ty: &KindType, docs: &str, schema: Schema) -> ResourceType {
+    let known = known.unwrap_or_else(|| open_type(ty));
     ResourceType {
-        name: TypeId::from(&Name::from(ty.to_string())),
-        former_names: Vec::new(),
-        docs: docs.into(),
-        example: "".into(),
-        schema: Arc::new(schema),
-        id_field: None,
-        replace_order: ReplaceOrder::DeleteFirst,
-        needs_stable: Vec::new(),
-        rejects: Vec::new(),
-        annotations: Vec::new(),
         capabilities: Capabilities {
             checks: true,
             plans: Plans::Always,
@@ -81,19 +67,49 @@ pub(crate) fn resource_type(ty: &KindType, docs: &str, schema: Schema) -> Resour
             complete_when_ready: true,
             adopts: true,
             finds: true,
-            ..Capabilities::default()
+            ..known.capabilities
         },
-        schema_version: 0,
-        attributes: Attributes::Fields,
-        update_policy: None,
-        service: None,
-        support_status: SupportStatus::Supported,
         waits: waits(),
-        replaces_where: Vec::new(),
-        sources: IndexMap::default(),
-        reads_with: None,
+        ..known
     }
 }
+
+/// The type of a kind whose schema is not known: every field is taken as it is written, and most
+/// kinds have these.
+fn open_type(ty: &KindType) -> ResourceType {
+    let any = schema::any_object();
+    let mut fields = any.schema.fields.clone();
+    let field = |docs: &str| Field {
+        docs: docs.into(),
+        // The object may be a Secret.
+        sensitive: *ty == KindType::Any && docs == DATA,
+        ..Field::of(Kind::Any)
+    };
+    for (name, docs) in [("spec", SPEC), ("data", DATA), ("stringData", DATA)] {
+        if *ty == KindType::Any || name != "stringData" {
+            fields.insert(name.into(), field(docs));
+        }
+    }
+    if *ty != KindType::Any {
+        // The type has the kind.
+        for name in ["apiVersion", "kind"] {
+            if let Some(field) = fields.get_mut(name) {
+                field.required = false;
+            }
+        }
+    }
+    ResourceType {
+        name: TypeId::from(&Name::from(ty.to_string())),
+        schema: Arc::new(Schema { fields, open: true }),
+        ..any
+    }
+}
+
+/// The description of the field `spec` of a kind without a schema.
+const SPEC: &str = "What the object should be.";
+
+/// The description of the field `data` of a kind without a schema.
+const DATA: &str = "The content of the object.";
 
 /// An object waits for its namespace, and for the definition of its kind if it writes the kind.
 fn waits() -> Vec<ImplicitDependency> {
