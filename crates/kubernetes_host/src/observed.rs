@@ -10,7 +10,7 @@ use data_encoding::HEXLOWER;
 use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 
-use crate::cluster::uid_of;
+use crate::cluster::{Cluster, uid_of};
 use crate::json::from_json;
 
 /// The private data of a record.
@@ -20,6 +20,8 @@ pub(crate) struct ObjectFacts {
     pub(crate) uid: Option<Name>,
     /// The uid of the namespace `kube-system` of its cluster.
     pub(crate) cluster: Option<Name>,
+    /// The context and server of that cluster, for messages.
+    pub(crate) server: Option<Name>,
     /// Whether the object existed before its resource: a delete keeps it.
     pub(crate) adopted: bool,
     /// The digest of the fields of the manager after the last change.
@@ -35,6 +37,7 @@ impl ObjectFacts {
         ObjectFacts {
             uid: text("uid"),
             cluster: text("cluster"),
+            server: text("server"),
             adopted: private.get("adopted").and_then(Value::as_bool) == Some(true),
             applied: text("applied"),
             seen: text("seen"),
@@ -51,6 +54,7 @@ impl ObjectFacts {
         let entries = [
             ("uid", text(&self.uid)),
             ("cluster", text(&self.cluster)),
+            ("server", text(&self.server)),
             ("adopted", self.adopted.then_some(Value::Bool(true))),
             ("applied", digest(&self.applied)),
             ("seen", digest(&self.seen)),
@@ -142,13 +146,15 @@ pub(crate) fn id_of(kind: &GroupKind, object: &Json) -> ObjectId {
 pub(crate) fn facts_after(
     object: &Json,
     manager: &str,
-    cluster: Option<Name>,
+    cluster: &Cluster,
+    identity: Option<Name>,
     adopted: bool,
 ) -> ObjectFacts {
     let digest = digest_of(object, manager);
     ObjectFacts {
         uid: uid_of(object).map(Name::from),
-        cluster,
+        cluster: identity,
+        server: Some(cluster.title.as_str().into()),
         adopted,
         applied: digest.clone(),
         seen: digest,

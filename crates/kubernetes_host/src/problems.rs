@@ -2,6 +2,7 @@
 
 use ::kubernetes::{ApiFailure, FailureReason, FieldProblem};
 use ::provider::{ErrorKind, ProviderDiagnostic, ProviderError};
+use blueprint::Name;
 use std::time::Duration;
 
 use crate::cluster::{Cluster, RequestError};
@@ -45,6 +46,32 @@ pub(crate) fn change_failed(error: RequestError, cluster: &Cluster) -> ProviderE
         }
         other => refusal_of(other, cluster),
     }
+}
+
+/// Fails if the connected cluster is none of those that objects were recorded in: each with the
+/// uid of its namespace `kube-system`, and its context and server.
+pub(crate) fn refuse_other_cluster(
+    cluster: &Cluster,
+    identity: Option<&Name>,
+    recorded: &[(&Name, &Option<Name>)],
+) -> Result<(), ProviderError> {
+    let Some(identity) = identity else {
+        return Ok(());
+    };
+    let Some((uid, server)) = recorded.first() else {
+        return Ok(());
+    };
+    if recorded.iter().any(|(uid, _)| *uid == identity) {
+        return Ok(());
+    }
+    let message = format!(
+        "the recorded objects are in the cluster {} (its `kube-system` is {uid}), and {} is another \
+         cluster (its `kube-system` is {identity}); choose the context of that cluster, or another \
+         instance",
+        server.as_deref().unwrap_or("of another name"),
+        cluster.title,
+    );
+    Err(ProviderError::new(ErrorKind::Document, message).at("context"))
 }
 
 fn refusal_of(error: RequestError, cluster: &Cluster) -> ProviderError {

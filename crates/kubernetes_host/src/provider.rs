@@ -1,15 +1,18 @@
 //! The package `kubernetes`: its catalogue and its configurations.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ::provider::{
     BoxFuture, Catalog, Configuration, Configured, Hosted, HostedPackage, Provider, ProviderError,
-    SettingsChange,
+    RecordedObject, SettingsChange,
 };
-use blueprint::Value;
+use blueprint::{IndexMap, Name, Value};
 
+use crate::cluster::Cluster;
 use crate::connect::connect;
+use crate::observed::ObjectFacts;
+use crate::problems::{error_of, refuse_other_cluster};
 use crate::session::KubernetesSession;
 use crate::settings::Settings;
 use crate::types::KubernetesTypes;
@@ -22,6 +25,8 @@ struct KubernetesProvider {
     catalog: Arc<Catalog>,
     /// The folder that paths of settings are relative to.
     folder: PathBuf,
+    /// The clusters of the recorded objects: uid, and context and server.
+    recorded: Mutex<IndexMap<Name, Option<Name>>>,
 }
 
 /// Opens the package. Nothing is contacted or read: the types of the API are built in, and those of
@@ -49,13 +54,40 @@ pub fn open(
     let provider: Arc<dyn Provider> = Arc::new(KubernetesProvider {
         catalog: Arc::new(catalog),
         folder: package.folder,
+        recorded: Mutex::default(),
     });
     Box::pin(std::future::ready(Ok(provider)))
+}
+
+impl KubernetesProvider {
+    /// Connects to the cluster of the settings, unless all recorded objects are in others.
+    async fn connect(&self, settings: &Settings) -> Result<Cluster, ProviderError> {
+        let cluster = connect(settings).await?;
+        let recorded = {
+            let recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+            recorded.clone()
+        };
+        if !recorded.is_empty() {
+            let identity = cluster.identity().await;
+            let identity = identity.map_err(|error| error_of(error, &cluster))?;
+            let recorded: Vec<_> = recorded.iter().collect();
+            refuse_other_cluster(&cluster, identity.as_ref(), &recorded)?;
+        }
+        Ok(cluster)
+    }
 }
 
 impl Provider for KubernetesProvider {
     fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
+    }
+
+    fn set_recorded_objects(&self, _root: &Path, objects: &[RecordedObject<'_>]) {
+        let facts = objects
+            .iter()
+            .map(|object| ObjectFacts::read(object.private));
+        let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.extend(facts.filter_map(|facts| Some((facts.cluster?, facts.server))));
     }
 
     fn configure(
@@ -66,7 +98,7 @@ impl Provider for KubernetesProvider {
             let settings = Settings::read(&with.settings, &self.folder)?;
             let cluster = match with.offline {
                 true => None,
-                false => Some(connect(&settings).await?),
+                false => Some(self.connect(&settings).await?),
             };
             Ok(Configured {
                 session: Arc::new(KubernetesSession::new(cluster, settings)),

@@ -17,6 +17,7 @@ use crate::context::{CallContext, parsed_id};
 use crate::manifest::Manifest;
 use crate::observed::{ObjectFacts, digest_of, fields_of, fields_of_manager, spec_of};
 use crate::planning::plan_change;
+use crate::problems::refuse_other_cluster;
 use crate::settings::Settings;
 
 /// A configured cluster.
@@ -52,6 +53,11 @@ impl KubernetesSession {
             return Ok(ReadOutcome::Unknown);
         };
         let known = ObjectFacts::read(request.private);
+        if let Some(recorded) = &known.cluster {
+            let identity = context.cluster.identity().await;
+            let identity = identity.map_err(|error| context.failed(error))?;
+            refuse_other_cluster(context.cluster, identity.as_ref(), &[(recorded, &known.server)])?;
+        }
         let Some(object) = context.object(&id).await? else {
             return Ok(ReadOutcome::Absent);
         };
