@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::kubernetes::{GroupKind, ObjectId, deletion_held_by};
+use ::kubernetes::{GroupKind, ManagedFields, ObjectId, deletion_held_by};
 use ::provider::{Applied, ApplyRequest, ErrorKind, Operation, ProviderDiagnostic, ProviderError};
 use serde_json::{Value as Json, json};
 
@@ -15,6 +15,9 @@ use crate::problems::change_failed;
 
 /// The label with the token of a create whose name the server chooses.
 pub(crate) const TOKEN_LABEL: &str = "cyanotype.dev/create-token";
+
+/// The manager of `kubectl apply` without server-side apply.
+const KUBECTL_APPLY: &str = "kubectl-client-side-apply";
 
 /// The first pause between two looks at an object that is being deleted.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -55,6 +58,9 @@ pub(crate) async fn apply_manifest(
         Some(path) => {
             // An update never makes an object anew, nor does a create that takes one over.
             let uid = known.uid.as_deref().filter(|_| !is_create || known.adopted);
+            if uid.is_some() && known.applied.is_none() {
+                take_over(&context, &kind, &path, &manager).await?;
+            }
             context
                 .cluster
                 .apply(&kind, &path, &placed.with_uid(uid), with)
@@ -83,6 +89,33 @@ pub(crate) async fn apply_manifest(
         inputs: None,
         diagnostics: Vec::new(),
     })
+}
+
+/// Makes the instance the manager of what `kubectl apply` wrote into an object before it was
+/// imported or adopted. Otherwise a field that leaves the document would stay, because `kubectl`
+/// still holds it.
+async fn take_over(
+    context: &CallContext<'_>,
+    kind: &GroupKind,
+    path: &str,
+    manager: &str,
+) -> Result<(), ProviderError> {
+    let found = context.cluster.get(kind, path).await;
+    let object = found.map_err(|error| context.failed(error).without_effect())?;
+    let Ok(managers) = ManagedFields::of(&object) else {
+        return Ok(());
+    };
+    let after = managers.taken_over(&[KUBECTL_APPLY], manager);
+    if after == managers {
+        return Ok(());
+    }
+    let patch = json!({"metadata": {
+        "managedFields": after.to_json(),
+        "resourceVersion": object["metadata"]["resourceVersion"],
+    }});
+    let changed = context.cluster.merge(kind, path, &patch, manager).await;
+    changed.map_err(|error| change_failed(error, context.cluster))?;
+    Ok(())
 }
 
 /// Gives the fields back that a create has written into an object of somebody else, who made it

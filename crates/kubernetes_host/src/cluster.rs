@@ -19,6 +19,9 @@ use crate::kinds::{ApiKind, KindsOfVersion};
 /// The form of a body that is applied. JSON is a part of YAML.
 const APPLY: &str = "application/apply-patch+yaml";
 
+/// The form of a part that is merged into an object.
+const MERGE: &str = "application/merge-patch+json";
+
 /// The form of any other body.
 const JSON: &str = "application/json";
 
@@ -174,6 +177,21 @@ impl Cluster {
         }
         self.request(Method::POST, &query, kind, Some((JSON, object)))
             .await
+    }
+
+    /// Merges a part into an object.
+    pub(crate) async fn merge(
+        &self,
+        kind: &GroupKind,
+        path: &str,
+        part: &Json,
+        manager: &str,
+    ) -> Result<(), RequestError> {
+        let query = format!("{path}?fieldManager={manager}");
+        let body = Some((MERGE, part));
+        self.request(Method::PATCH, &query, kind, body)
+            .await
+            .map(|_| ())
     }
 
     /// Asks for the deletion of an object, and of what it owns before it.

@@ -173,27 +173,3 @@ pub(crate) fn ready_of(object: &Json, progress: &Progress) -> Ready {
         ObjectStatus::Terminating => Ready::Pending,
     }
 }
-
-/// The spec that would make an object with these fields.
-pub(crate) fn spec_of(fields: &Value) -> Value {
-    let of_server = [
-        "uid",
-        "resourceVersion",
-        "generation",
-        "creationTimestamp",
-        "selfLink",
-    ];
-    let entries = fields.as_map().into_iter().flat_map(|map| map.iter());
-    let entries = entries.filter(|(name, _)| &***name != "status");
-    Value::map(entries.map(|(name, value)| {
-        let value = match (&**name == "metadata", value.as_map()) {
-            (true, Some(metadata)) => {
-                let written = metadata.iter();
-                let written = written.filter(|(name, _)| !of_server.contains(&&***name));
-                Value::map(written.map(|(name, value)| (name.clone(), value.clone())))
-            }
-            _ => value.clone(),
-        };
-        (name.clone(), value)
-    }))
-}

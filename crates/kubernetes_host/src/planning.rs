@@ -140,9 +140,9 @@ impl Planning<'_> {
         let id = id_of(&placed.api.group_kind(), &placed.body);
         let summary = format!("{} exists already", placed.words());
         let detail = format!(
-            "Take it under management with `cyan import {} {id}`, or set `existing = \"adopt\"` \
-             under `[providers.kubernetes]` in `cyan.toml`.",
-            self.context.call.address
+            "Take it under management with `cyan import {} {id} '{}'`, or set \
+             `existing = \"adopt\"` under `[providers.kubernetes]` in `cyan.toml`.",
+            self.request.type_name, self.context.call.address
         );
         let said = ProviderDiagnostic::error("metadata.name", summary).detailed(detail);
         ProviderError::of_diagnostics(ErrorKind::Conflict, vec![said])
@@ -231,7 +231,9 @@ impl Planning<'_> {
             .await;
         match asked {
             Ok(answer) => {
-                let is_same = request.unhealthy.is_empty()
+                // An imported object has no fields of this instance yet.
+                let is_same = facts.applied.is_some()
+                    && request.unhealthy.is_empty()
                     && request.desired == request.prior_inputs
                     && comparable(&answer.body) == comparable(&live);
                 if is_same {

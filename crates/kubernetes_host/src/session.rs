@@ -8,14 +8,14 @@ use ::provider::{
     Imported, Observed, Operation, PlanRequest, Planned, ProviderDiagnostic, ProviderError,
     ReadOutcome, ReadRequest, Readiness, Session,
 };
-use blueprint::Name;
+use blueprint::{Name, Value};
 
 use crate::applying::{apply_manifest, delete_object};
 use crate::bounds::{changing, reading};
 use crate::cluster::{Cluster, uid_of};
 use crate::context::{CallContext, parsed_id};
 use crate::manifest::Manifest;
-use crate::observed::{ObjectFacts, digest_of, fields_of, fields_of_manager, spec_of};
+use crate::observed::{ObjectFacts, digest_of, fields_of, fields_of_manager};
 use crate::planning::plan_change;
 use crate::problems::refuse_other_cluster;
 use crate::settings::Settings;
@@ -83,8 +83,11 @@ impl KubernetesSession {
             seen,
             ..known
         };
+        // Nothing was sent for an imported object but its name.
+        let inputs = facts.applied.is_none().then(|| identity_of(&id));
         Ok(ReadOutcome::Present(Observed {
             id: id.to_string().into(),
+            inputs,
             fields: fields_of(&id.kind, &object),
             private: facts.to_value(&id.kind),
             ..Observed::default()
@@ -135,7 +138,7 @@ impl KubernetesSession {
         let fields = fields_of(&id.kind, &object);
         let observed = Observed {
             id: id.to_string().into(),
-            inputs: Some(spec_of(&fields)),
+            inputs: Some(identity_of(&id)),
             fields,
             private: facts.to_value(&id.kind),
             ..Observed::default()
@@ -166,6 +169,12 @@ async fn id_of_read(
             name: placed.name?,
         })
     }))
+}
+
+/// The spec that only says which object it is.
+fn identity_of(id: &ObjectId) -> Value {
+    let name = Value::Text(id.name.clone());
+    Value::map([("metadata", Value::map([("name", name)]))])
 }
 
 /// The id that an import names: as ids are recorded, or `NAMESPACE/NAME` or `NAME` of the kind of
