@@ -366,11 +366,13 @@ impl StatusReader<'_> {
     }
 
     fn forbidden(&self) -> FailureReason {
-        if self.has_cause("NamespaceTerminating") {
+        let is_ending = self.message.contains("because it is being terminated");
+        if is_ending || self.has_cause("NamespaceTerminating") {
             return FailureReason::NamespaceTerminating;
         }
         // The authorizer writes `User "U" cannot VERB resource "R" ..`, admission other words.
-        let is_right = after(self.message, " cannot ")
+        let is_right = after(self.message, "User \"")
+            .and_then(|rest| after(rest, "\" cannot "))
             .is_some_and(|rest| rest.contains("resource ") || rest.contains("path "));
         if is_right {
             FailureReason::NoRight
@@ -383,9 +385,10 @@ impl StatusReader<'_> {
     /// type. Server-side apply answers these with 500 and without a reason.
     fn fields_of_message(&self) -> Vec<InvalidField> {
         let message = self.message;
-        if let Some(rest) = after(message, "failed to create typed patch object (") {
-            let words = rest.split_once("): ").map_or(rest, |(_, words)| words);
-            let words = words.trim_start();
+        if let Some(rest) = after(message, "failed to create typed patch object") {
+            // The object follows in brackets.
+            let end = if rest.starts_with(" (") { "): " } else { ": " };
+            let words = rest.split_once(end).map_or(rest, |(_, words)| words);
             let lines = words.strip_prefix("errors:").unwrap_or(words).lines();
             let found = lines.filter_map(|line| {
                 let line = line.trim();

@@ -233,6 +233,17 @@ fn fields_in_a_message_have_their_place() {
     );
     assert_eq!(
         fields(
+            500,
+            r#"failed to create typed patch object: errors: .spec.env: duplicate entries for key [name="A: B"]"#
+        ),
+        [(
+            "spec.env".to_owned(),
+            FieldProblem::Value,
+            r#"duplicate entries for key [name="A: B"]"#.to_owned()
+        )]
+    );
+    assert_eq!(
+        fields(
             400,
             r#"Deployment in version "v1" cannot be handled: strict decoding error: unknown field "spec.foo", duplicate field "data.a.b""#
         ),
@@ -271,9 +282,23 @@ fn rights_and_admission_are_told_apart() {
         (
             403,
             "Forbidden",
-            r#"configmaps "a" is forbidden: unable to create new content in namespace shop because it is being terminated"#,
+            r#"configmaps "a" is forbidden: the namespace ends"#,
             json!({"causes": [{"reason": "NamespaceTerminating", "field": "metadata.namespace"}]}),
             FailureReason::NamespaceTerminating,
+        ),
+        (
+            403,
+            "Forbidden",
+            r#"pods "a" is forbidden: unable to create new content in namespace shop because it is being terminated"#,
+            json!({}),
+            FailureReason::NamespaceTerminating,
+        ),
+        (
+            403,
+            "Forbidden",
+            r#"pods "a" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"#,
+            json!({}),
+            FailureReason::Refused,
         ),
         (
             400,
