@@ -100,8 +100,8 @@ pub fn types_of_crd(crd: &Json) -> Result<DefinedKind, DefinitionError> {
     })
 }
 
-/// The rank of a version among those of its kind; the highest is preferred. `v2` is above `v1`, that
-/// above `v2beta1` and that above `v1alpha1`; other names are below, the first one highest.
+/// The rank of a version among those of its kind; the highest is preferred. `v2` is above `v1`,
+/// that above `v2beta1` and that above `v1alpha1`; other names are below, the first one highest.
 fn version_rank(version: &str) -> (u8, u64, u64, Reverse<Name>) {
     let numbers = || {
         let rest = version.strip_prefix('v')?;
