@@ -458,8 +458,7 @@ fn problem(message: &str) -> FieldProblem {
     // The value that the message repeats decides nothing.
     let words = message
         .strip_prefix("Invalid value: ")
-        .and_then(|rest| rest.rsplit_once(": "))
-        .map_or(message, |(_, words)| words);
+        .map_or(message, after_value);
     let updates = words.contains("updates to ")
         && (words.contains("forbidden") || words.contains("not allowed"));
     if updates || IMMUTABLE.iter().any(|phrase| words.contains(phrase)) {
@@ -467,6 +466,18 @@ fn problem(message: &str) -> FieldProblem {
     } else {
         FieldProblem::Value
     }
+}
+
+/// The text after a value at the beginning: a text in quotes, JSON, or a value as Go writes it.
+fn after_value(text: &str) -> &str {
+    if let Some((_, rest)) = quoted(text) {
+        return rest;
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Json>();
+    if let Some(Ok(_)) = values.next() {
+        return text.get(values.byte_offset()..).unwrap_or(text);
+    }
+    text.rsplit_once("}: ").map_or(text, |(_, rest)| rest)
 }
 
 /// The text after the first occurrence of another text.

@@ -190,6 +190,38 @@ fn each_invalid_field_has_its_place() {
 }
 
 #[test]
+fn the_value_in_a_message_does_not_decide_the_problem() {
+    for (message, expected) in [
+        (
+            r#"Invalid value: "integer": spec.image in body must be of type string: "integer""#,
+            FieldProblem::Value,
+        ),
+        (
+            r#"Invalid value: "a \"b\": immutable": bad: worse"#,
+            FieldProblem::Value,
+        ),
+        (
+            r#"Invalid value: {"a":"immutable: x"}: Value is immutable: see the docs"#,
+            FieldProblem::Immutable,
+        ),
+        (
+            r#"Invalid value: core.X{A:"immutable"}: is too long"#,
+            FieldProblem::Value,
+        ),
+        (
+            "Invalid value: 3: may not change once set",
+            FieldProblem::Immutable,
+        ),
+        (
+            "Forbidden: spec is immutable after creation",
+            FieldProblem::Immutable,
+        ),
+    ] {
+        assert_eq!(problem(message), expected, "{message}");
+    }
+}
+
+#[test]
 fn fields_in_a_message_have_their_place() {
     let fields = |code: u16, message: &str| {
         let FailureReason::Invalid(fields) =
