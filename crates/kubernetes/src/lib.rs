@@ -1,10 +1,11 @@
-//! The data side of Kubernetes: the names of kinds and objects, whether an object is ready, what the
-//! API server says when it refuses a request, which manager holds which field, and schemas as types.
+//! The data side of Kubernetes: the names of kinds and objects, whether an object is ready, what
+//! the API server says when it refuses a request, which manager holds which field, and schemas as
+//! types.
 //!
 //! ```text
-//! OpenAPI document, CustomResourceDefinition, built-in kinds ──schema──> ResourceType, ValueForms
+//! OpenAPI document, CustomResourceDefinition ──schema──> ResourceType, ValueForms
 //! manifest ──ObjectKey──> requests ──> object ──readiness──> ObjectStatus
-//!                            │           └──ManagedFields, owned──> the fields that a manager holds
+//!                            │           └──ManagedFields, owned──> the fields of a manager
 //!                            └─refused──ApiFailure──> FailureReason
 //! ```
 //!
@@ -35,7 +36,8 @@ pub use failure::{
 pub use field_set::{FieldElement, FieldSet, FieldSetError, owned, without};
 pub use managed::{ManagedFields, ManagerEntry, ManagerOperation};
 pub use names::{
-    ApiVersion, CORE, GroupKind, KindType, ManifestError, NAMESPACE, NameError, ObjectId, ObjectKey,
+    ApiVersion, CORE, GroupKind, KindType, ManifestError, NAMESPACE, NameError, ObjectId,
+    ObjectKey, complete,
 };
 pub use path::field_path;
 pub use status::{ObjectStatus, deletion_held_by, readiness};

@@ -235,8 +235,9 @@ impl fmt::Display for KindType {
 
 /// The identity of an object in a cluster, in any version of its group.
 ///
-/// Its text is `GROUP/KIND/NAMESPACE/NAME`, and `GROUP/KIND/NAME` for an object without a namespace,
-/// with `core` as the core group. No part holds a `/`, so the number of parts tells the two apart.
+/// Its text is `GROUP/KIND/NAMESPACE/NAME`, and `GROUP/KIND/NAME` for an object without a
+/// namespace, with `core` as the core group. No part holds a `/`, so the number of parts tells the
+/// two apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId {
     /// The kind.
@@ -343,6 +344,41 @@ impl ObjectKey {
     }
 }
 
+/// Writes the `apiVersion` and the `kind` of a type into a manifest that leaves them out. A manifest
+/// may name another version of the group.
+///
+/// # Errors
+/// If the manifest is not a map, or names another kind or group.
+pub fn complete(
+    manifest: &mut Json,
+    kind: &GroupKind,
+    preferred: &ApiVersion,
+) -> Result<(), ManifestError> {
+    let other = |part: IdentityPart, text: &str, wanted: &str| ManifestError::OtherKind {
+        path: part.path().into(),
+        text: text.into(),
+        wanted: wanted.into(),
+    };
+    let written_kind = text(manifest, IdentityPart::Kind)?;
+    if let Some(written) = written_kind.filter(|written| **written != *kind.kind) {
+        return Err(other(IdentityPart::Kind, written, &kind.kind));
+    }
+    let has_version = text(manifest, IdentityPart::ApiVersion)?.is_some();
+    if has_version {
+        let written = ApiVersion::of(manifest)?;
+        if written.group != kind.group {
+            let (written, wanted) = (written.to_string(), preferred.to_string());
+            return Err(other(IdentityPart::ApiVersion, &written, &wanted));
+        }
+    }
+    let fields = manifest.as_object_mut().ok_or(ManifestError::NotMap)?;
+    if !has_version {
+        fields.insert("apiVersion".to_owned(), preferred.to_string().into());
+    }
+    fields.insert("kind".to_owned(), (&*kind.kind).into());
+    Ok(())
+}
+
 /// The error for a manifest that does not identify an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
@@ -358,6 +394,16 @@ pub enum ManifestError {
     /// A part is not text.
     #[error("`{0}` is a text")]
     NotText(Name),
+    /// The manifest has another kind or group than its type.
+    #[error("`{path}` is `{text}`, but the type needs `{wanted}`")]
+    OtherKind {
+        /// The path of the part.
+        path: Name,
+        /// What is written.
+        text: Name,
+        /// What would be right.
+        wanted: Name,
+    },
     /// A part is not well formed.
     #[error("`{path}` cannot be `{text}`")]
     Malformed {
@@ -378,6 +424,7 @@ impl ManifestError {
             ManifestError::MetadataNotMap => FieldPath::field("metadata"),
             ManifestError::Missing(path)
             | ManifestError::NotText(path)
+            | ManifestError::OtherKind { path, .. }
             | ManifestError::Malformed { path, .. } => FieldPath::parse(path),
         }
     }
@@ -517,6 +564,39 @@ mod tests {
         let id = ObjectKey::of(&space).unwrap().id();
         assert_eq!(id.to_string(), "core/Namespace/shop");
         assert!(id.kind.is("", "Namespace"));
+    }
+
+    #[test]
+    fn a_manifest_is_completed_by_its_type() {
+        let kind = GroupKind::new("apps", "Deployment");
+        let preferred: ApiVersion = "apps/v1".parse().unwrap();
+        let completed = |mut manifest: Json| {
+            complete(&mut manifest, &kind, &preferred)?;
+            Ok::<_, ManifestError>((manifest["apiVersion"].clone(), manifest["kind"].clone()))
+        };
+        let both = (json!("apps/v1"), json!("Deployment"));
+        assert_eq!(completed(json!({})), Ok(both.clone()));
+        assert_eq!(
+            completed(json!({"apiVersion": null, "kind": "Deployment"})),
+            Ok(both)
+        );
+        assert_eq!(
+            completed(json!({"apiVersion": "apps/v1beta1"})),
+            Ok((json!("apps/v1beta1"), json!("Deployment")))
+        );
+        for (manifest, message) in [
+            (
+                json!({"kind": "Pod"}),
+                "`kind` is `Pod`, but the type needs `Deployment`",
+            ),
+            (
+                json!({"apiVersion": "v1"}),
+                "`apiVersion` is `v1`, but the type needs `apps/v1`",
+            ),
+            (json!("x"), "a manifest is a map"),
+        ] {
+            assert_eq!(completed(manifest).unwrap_err().to_string(), message);
+        }
     }
 
     #[test]

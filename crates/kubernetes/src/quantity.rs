@@ -1,4 +1,5 @@
-//! Quantities such as `500m` and `1Gi`, compared by their amounts: the server writes `1` for `1000m`.
+//! Quantities such as `500m` and `1Gi`, compared by their amounts: the server writes `1` for
+//! `1000m`.
 
 use std::cmp::Ordering;
 

@@ -1,7 +1,7 @@
 //! The kinds that every server has, and their schemas, for checks without a server.
 //!
-//! `SCHEMAS.md` in this folder describes the form of `schemas.bin`. Opening it reads only its index;
-//! the schemas of a group and version are unpacked when one of them is used.
+//! `SCHEMAS.md` in this folder describes the form of `schemas.bin`. Opening it reads only its
+//! index; the schemas of a group and version are unpacked when one of them is used.
 
 use std::io::Read as _;
 use std::sync::{Arc, OnceLock};

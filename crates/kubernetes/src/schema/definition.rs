@@ -8,7 +8,7 @@ use std::sync::Arc;
 use blueprint::{Name, SupportStatus};
 use serde_json::Value as Json;
 
-use super::object_type::{ObjectSchema, object_schema};
+use super::object_type::{ObjectSchema, definition_first, object_schema};
 use super::reader::NoSchemas;
 use crate::GroupKind;
 
@@ -81,8 +81,10 @@ pub fn types_of_crd(crd: &Json) -> Result<DefinedKind, DefinitionError> {
             continue;
         }
         let mut schema = object_schema(&kind, &version["schema"]["openAPIV3Schema"], &NoSchemas);
+        let ty = Arc::make_mut(&mut schema.resource_type);
+        ty.waits.push(definition_first());
         if version["deprecated"] == true {
-            Arc::make_mut(&mut schema.resource_type).support_status = SupportStatus::Deprecated;
+            ty.support_status = SupportStatus::Deprecated;
         }
         served.push(DefinedVersion {
             version: name,
@@ -98,8 +100,8 @@ pub fn types_of_crd(crd: &Json) -> Result<DefinedKind, DefinitionError> {
     })
 }
 
-/// The rank of a version among those of its kind; the highest is preferred. `v2` is above `v1`, that
-/// above `v2beta1` and that above `v1alpha1`; other names are below, the first one highest.
+/// The rank of a version among those of its kind; the highest is preferred. `v2` is above `v1`,
+/// that above `v2beta1` and that above `v1alpha1`; other names are below, the first one highest.
 fn version_rank(version: &str) -> (u8, u64, u64, Reverse<Name>) {
     let numbers = || {
         let rest = version.strip_prefix('v')?;
@@ -175,6 +177,12 @@ mod tests {
         assert!(status.computed && !status.is_settable());
         assert!(ty.field("spec").unwrap().required);
         assert!(ty.field("metadata").unwrap().required);
+        let waits: Vec<_> = ty.waits.iter().map(|wait| &*wait.type_name).collect();
+        let expected = [
+            "kubernetes/core/Namespace",
+            "kubernetes/apiextensions.k8s.io/CustomResourceDefinition",
+        ];
+        assert_eq!(waits, expected);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Schemas of kinds as types of a catalogue: from an OpenAPI v3 document of a group and version, and
-//! from a CustomResourceDefinition.
+//! Schemas of kinds as types of a catalogue: from an OpenAPI v3 document of a group and version,
+//! and from a CustomResourceDefinition.
 //!
 //! A document has hundreds of schemas, so it is split into them once, and a schema is read when its
 //! kind is used.

@@ -116,8 +116,8 @@ fn written(name: &str, kind: Kind, docs: &str) -> (Name, Field) {
     (name.into(), field)
 }
 
-/// A field that the server fills in. Manifests that were read from a server repeat some of them, and
-/// generators write null, so a document may set it.
+/// A field that the server fills in. Manifests that were read from a server repeat some of them,
+/// and generators write null, so a document may set it.
 fn filled_in(name: &str, kind: Kind, docs: &str) -> (Name, Field) {
     let (name, field) = written(name, kind, docs);
     let field = Field {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{Field, IndexMap, Kind, Name, ReplaceOrder, Schema, SupportStatus, Value};
-use provider::{Attributes, Capabilities, Plans, ResourceType};
+use provider::{Attributes, Capabilities, ImplicitDependency, Plans, ResourceType};
 use serde_json::Value as Json;
 
 use super::forms::ValueForms;
@@ -34,7 +34,10 @@ pub fn any_object() -> ResourceType {
     let (mut fields, _) = identity(None);
     fields.insert("status".into(), computed(Field::of(Kind::Any)));
     let docs = "An object of any kind; its manifest names the kind.";
-    resource_type(KindType::Any.to_string().into(), docs.into(), fields, true)
+    let name = KindType::Any.to_string();
+    let mut ty = resource_type(name.into(), docs.into(), fields, true);
+    ty.waits = vec![namespace_first(), definition_first()];
+    ty
 }
 
 /// The type of a kind by its schema.
@@ -74,9 +77,33 @@ pub(super) fn object_schema(kind: &GroupKind, spec: &Json, schemas: &dyn Schemas
         fields.insert(name, field);
     }
     let docs = sentence(&spec["description"]);
+    let mut ty = resource_type(kind.type_name(), docs, fields, open);
+    if !kind.is("", "Namespace") {
+        ty.waits.push(namespace_first());
+    }
     ObjectSchema {
-        resource_type: Arc::new(resource_type(kind.type_name(), docs, fields, open)),
+        resource_type: Arc::new(ty),
         forms: Arc::new(forms),
+    }
+}
+
+/// The rule that an object waits for the namespace that it names.
+fn namespace_first() -> ImplicitDependency {
+    ImplicitDependency {
+        type_name: GroupKind::new("", "Namespace").type_name(),
+        own_fields: vec!["metadata.namespace".into()],
+        awaited_fields: vec!["metadata.name".into()],
+        through: None,
+    }
+}
+
+/// The rule that an object waits for the definition of the kind that it names.
+pub(super) fn definition_first() -> ImplicitDependency {
+    ImplicitDependency {
+        type_name: GroupKind::new("apiextensions.k8s.io", "CustomResourceDefinition").type_name(),
+        own_fields: vec!["kind".into()],
+        awaited_fields: vec!["spec.names.kind".into()],
+        through: None,
     }
 }
 

@@ -209,16 +209,11 @@ impl<'a> SchemaReader<'a> {
 /// The name of the schema that a schema stands for. A reference with a description of its own is
 /// the only member of `allOf`.
 pub(super) fn reference(spec: &Json) -> Option<&str> {
-    let of = |spec: &'_ Json| -> Option<usize> {
-        let reference = spec.get("$ref")?.as_str()?;
-        reference.starts_with(REFERENCE).then_some(REFERENCE.len())
-    };
     let target = match spec["allOf"].as_array().map(Vec::as_slice) {
         Some([only]) if spec.get("type").is_none() => only,
         _ => spec,
     };
-    let start = of(target)?;
-    target["$ref"].as_str()?.get(start..)
+    target["$ref"].as_str()?.strip_prefix(REFERENCE)
 }
 
 /// Any value.
@@ -263,8 +258,8 @@ fn is_quantity(spec: &Json) -> bool {
     one["type"] == "string" && other["type"] == "number"
 }
 
-/// Whether a default is what the server has without one. Schemas of built-in kinds state it also for
-/// fields that must be written.
+/// Whether a default is what the server has without one. Schemas of built-in kinds state it also
+/// for fields that must be written.
 fn is_zero(value: &Json) -> bool {
     match value {
         Json::Null | Json::Bool(false) => true,
