@@ -80,7 +80,13 @@ pub(crate) async fn apply_manifest(
     if is_create && !answer.created && !known.adopted {
         return Err(give_back(&context, &placed, &answer.body, with).await);
     }
-    let facts = facts_after(&answer.body, &manager, context.cluster, identity, known.adopted);
+    let facts = facts_after(
+        &answer.body,
+        &manager,
+        context.cluster,
+        identity,
+        known.adopted,
+    );
     Ok(Applied {
         id: id_of(&kind, &answer.body).to_string().into(),
         fields: fields_of(&kind, &answer.body),

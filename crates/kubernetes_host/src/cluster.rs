@@ -70,7 +70,7 @@ impl RequestError {
 }
 
 /// A successful answer.
-pub(crate) struct Answer {
+pub(crate) struct ApiAnswer {
     /// Whether the object was made by the request.
     pub(crate) created: bool,
     pub(crate) body: Json,
@@ -149,7 +149,7 @@ impl Cluster {
         path: &str,
         object: &Json,
         with: ApplyOptions<'_>,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<ApiAnswer, RequestError> {
         let manager = with.manager;
         let mut query = format!("{path}?fieldManager={manager}&fieldValidation=Strict");
         if with.dry_run {
@@ -169,7 +169,7 @@ impl Cluster {
         collection: &str,
         object: &Json,
         with: ApplyOptions<'_>,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<ApiAnswer, RequestError> {
         let manager = with.manager;
         let mut query = format!("{collection}?fieldManager={manager}&fieldValidation=Strict");
         if with.dry_run {
@@ -287,7 +287,7 @@ impl Cluster {
         path: &str,
         kind: &GroupKind,
         body: Option<(&str, &Json)>,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<ApiAnswer, RequestError> {
         let mut request = Request::builder().method(method).uri(path);
         let bytes = match body {
             Some((form, body)) => {
@@ -320,7 +320,7 @@ impl Cluster {
                 "the server answers with something else than JSON: {error}"
             ))
         })?;
-        Ok(Answer {
+        Ok(ApiAnswer {
             created: status == StatusCode::CREATED,
             body,
         })

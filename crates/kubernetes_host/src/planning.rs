@@ -8,7 +8,7 @@ use ::provider::{
 use blueprint::FieldPath;
 use serde_json::{Value as Json, json};
 
-use crate::cluster::{Answer, ApplyOptions, RequestError, uid_of};
+use crate::cluster::{ApiAnswer, ApplyOptions, RequestError, uid_of};
 use crate::context::{CallContext, parsed_id, short_digest};
 use crate::forecast::{forecast, outputs_of_change, outputs_of_new};
 use crate::json::{at, set, to_json};
@@ -121,7 +121,7 @@ impl Planning<'_> {
         &self,
         placed: &PlacedManifest,
         with: ApplyOptions<'_>,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<ApiAnswer, RequestError> {
         let name = placed.name.as_deref().unwrap_or_default();
         let digest = short_digest(&format!("{} {name}", self.context.call.token));
         // Names of most kinds have up to 63 letters.

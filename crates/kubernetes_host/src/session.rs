@@ -56,7 +56,11 @@ impl KubernetesSession {
         if let Some(recorded) = &known.cluster {
             let identity = context.cluster.identity().await;
             let identity = identity.map_err(|error| context.failed(error))?;
-            refuse_other_cluster(context.cluster, identity.as_ref(), &[(recorded, &known.server)])?;
+            refuse_other_cluster(
+                context.cluster,
+                identity.as_ref(),
+                &[(recorded, &known.server)],
+            )?;
         }
         let Some(object) = context.object(&id).await? else {
             return Ok(ReadOutcome::Absent);

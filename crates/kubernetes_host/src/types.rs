@@ -22,7 +22,9 @@ impl KubernetesTypes {
     pub(crate) fn new() -> KubernetesTypes {
         let kinds = builtin().kinds().filter(|kind| kind.is_managed());
         KubernetesTypes {
-            names: kinds.map(|info| info.kind.type_name().to_string()).collect(),
+            names: kinds
+                .map(|info| info.kind.type_name().to_string())
+                .collect(),
             made: Mutex::default(),
         }
     }

@@ -179,7 +179,8 @@ mod tests {
     fn values_that_an_object_has_already_are_the_former_ones() {
         let recorded = read(r#"{"labels": {"a": "x"}}"#);
         let desired = read(r#"{"labels": {"a": "z", "b": "z"}, "data": {"k": "v"}, "new": 1}"#);
-        let actual = read(r#"{"labels": {"a": "y", "b": "y", "c": "y"}, "data": {"k": "w", "l": "w"}}"#);
+        let actual =
+            read(r#"{"labels": {"a": "y", "b": "y", "c": "y"}, "data": {"k": "w", "l": "w"}}"#);
         let before = with_actual(None, &recorded, &desired, &actual);
         let expected = r#"{"labels": {"a": "x", "b": "y"}, "data": {"k": "w"}}"#;
         assert_eq!(before, read(expected));

@@ -118,7 +118,10 @@ pub(crate) fn line(event: &Event, duration: Option<Duration>, paint: Paint) -> O
             )
         }
         Event::Held { address, why } => {
-            format!("{address}: {}", paint.yellow(format!("not ready yet: {why}")))
+            format!(
+                "{address}: {}",
+                paint.yellow(format!("not ready yet: {why}"))
+            )
         }
         Event::Draining { running } => format!("nothing new starts; {running} still running"),
     })

@@ -346,7 +346,9 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         }
     }
     if let Some(needs) = &step.needs {
-        text.push_str(&format!("{indent}    decided on deploy: it needs {needs}\n"));
+        text.push_str(&format!(
+            "{indent}    decided on deploy: it needs {needs}\n"
+        ));
     }
     if let Some(expired) = &step.expired {
         text.push_str(&format!("{indent}    {expired}\n"));

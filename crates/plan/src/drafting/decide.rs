@@ -14,8 +14,8 @@ use evaluate::world::World;
 use provider::{Plans, ResourceType};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 use understand::compare::{Change, differences, with_path_of};
-use understand::partial::with_actual;
 use understand::links::contribution::{Contribution, carry_over};
+use understand::partial::with_actual;
 use understand::secret_marks::mark_fields;
 
 use crate::addresses::SelectedAddresses;
