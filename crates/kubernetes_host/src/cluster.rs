@@ -179,19 +179,19 @@ impl Cluster {
             .await
     }
 
-    /// Merges a part into an object.
+    /// Merges a part into an object. Returns the object.
     pub(crate) async fn merge(
         &self,
         kind: &GroupKind,
         path: &str,
         part: &Json,
         manager: &str,
-    ) -> Result<(), RequestError> {
+    ) -> Result<Json, RequestError> {
         let query = format!("{path}?fieldManager={manager}");
         let body = Some((MERGE, part));
         self.request(Method::PATCH, &query, kind, body)
             .await
-            .map(|_| ())
+            .map(|answer| answer.body)
     }
 
     /// Asks for the deletion of an object, and of what it owns before it.
