@@ -12,7 +12,7 @@ use crate::cluster::{ApiAnswer, ApplyOptions, RequestError, uid_of};
 use crate::context::{CallContext, parsed_id, short_digest};
 use crate::forecast::{forecast, outputs_of_change, outputs_of_new};
 use crate::json::{at, set, to_json};
-use crate::manifest::{Manifest, PlacedManifest};
+use crate::manifest::{Manifest, PlacedManifest, has_open_kind};
 use crate::observed::{ObjectFacts, id_of};
 use crate::settings::Existing;
 
@@ -24,9 +24,12 @@ pub(crate) async fn plan_change(
     context: CallContext<'_>,
     request: PlanRequest<'_>,
 ) -> Result<Planned, ProviderError> {
+    let planning = Planning { context, request };
+    if has_open_kind(request.type_name, request.desired) {
+        return planning.undecided("its kind, which is known on deploy".to_owned());
+    }
     let manifest = Manifest::of(request.type_name, request.desired)?;
     let kind_words = manifest.kind_words();
-    let planning = Planning { context, request };
     let Some(placed) = manifest.place(context.cluster).await? else {
         let needs = format!("the kind {kind_words}, which the cluster does not have");
         return planning.undecided(needs);
