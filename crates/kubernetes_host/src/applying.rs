@@ -14,7 +14,7 @@ use crate::observed::{ObjectFacts, facts_after, fields_of, id_of, ready_of};
 use crate::problems::change_failed;
 
 /// The label with the token of a create whose name the server chooses.
-pub(crate) const TOKEN_LABEL: &str = "cyanotype.dev/create-token";
+pub(crate) const TOKEN_LABEL: &str = "cyan/create-token";
 
 /// The manager of `kubectl apply` without server-side apply.
 const KUBECTL_APPLY: &str = "kubectl-client-side-apply";
@@ -39,7 +39,7 @@ pub(crate) async fn apply_manifest(
 ) -> Result<Applied, ProviderError> {
     let manifest = Manifest::of(request.type_name, request.desired)?;
     let words = manifest.kind_words();
-    let Some(mut placed) = manifest.place(context.cluster).await? else {
+    let Some(mut placed) = manifest.place(&context).await? else {
         let message = format!("the cluster has no kind {words}");
         return Err(ProviderError::new(ErrorKind::Document, message).without_effect());
     };

@@ -7,10 +7,14 @@ use base64::engine::general_purpose::STANDARD;
 use blueprint::{FieldPath, Name, PathStep, Value};
 use serde_json::{Map, Value as Json, json};
 
-use crate::cluster::{Cluster, RequestError};
+use crate::cluster::RequestError;
+use crate::context::CallContext;
 use crate::json::to_json;
 use crate::kinds::ApiKind;
 use crate::problems::error_of;
+
+/// The annotation with the instance of an object that declares nothing else.
+const INSTANCE: &str = "cyan/instance";
 
 /// What a spec says about its object.
 #[derive(Clone, Debug)]
@@ -110,8 +114,9 @@ impl Manifest {
     /// If the cluster cannot be asked, or if the object cannot have the namespace.
     pub(crate) async fn place(
         mut self,
-        cluster: &Cluster,
+        context: &CallContext<'_>,
     ) -> Result<Option<PlacedManifest>, ProviderError> {
+        let cluster = context.cluster;
         let found = cluster.kind(&self.kind, self.version.as_ref()).await;
         let found = found.map_err(|error: RequestError| error_of(error, cluster))?;
         let Some(api) = found else { return Ok(None) };
@@ -127,6 +132,10 @@ impl Manifest {
         self.body["kind"] = json!(api.kind.as_ref());
         if let Some(namespace) = &namespace {
             self.body["metadata"]["namespace"] = json!(namespace.as_ref());
+        }
+        if declares_nothing(&self.body) {
+            let annotations = json!({ INSTANCE: context.call.instance.as_ref() });
+            self.body["metadata"]["annotations"] = annotations;
         }
         Ok(Some(PlacedManifest {
             api,
@@ -181,6 +190,19 @@ impl PlacedManifest {
             None => format!("{kind} `{name}`"),
         }
     }
+}
+
+/// Whether a manifest only says which object it is. The server keeps no manager for such an object,
+/// so nobody could tell who made it.
+fn declares_nothing(body: &Json) -> bool {
+    let entries = body.as_object().into_iter().flat_map(|body| body.keys());
+    let metadata = body["metadata"].as_object();
+    let metadata = metadata.into_iter().flat_map(|metadata| metadata.keys());
+    entries
+        .filter(|name| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata"))
+        .chain(metadata.filter(|name| !matches!(name.as_str(), "name" | "namespace")))
+        .next()
+        .is_none()
 }
 
 /// The kind: that of the type, which the manifest may repeat, or that of the manifest.

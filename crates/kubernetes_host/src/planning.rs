@@ -27,7 +27,7 @@ pub(crate) async fn plan_change(
     let manifest = Manifest::of(request.type_name, request.desired)?;
     let kind_words = manifest.kind_words();
     let planning = Planning { context, request };
-    let Some(placed) = manifest.place(context.cluster).await? else {
+    let Some(placed) = manifest.place(&context).await? else {
         let needs = format!("the kind {kind_words}, which the cluster does not have");
         return planning.undecided(needs);
     };
@@ -108,7 +108,7 @@ impl Planning<'_> {
             return Ok(false);
         }
         let old = Manifest::of(self.request.type_name, self.request.prior_inputs)?;
-        let old = old.place(self.context.cluster).await?;
+        let old = old.place(&self.context).await?;
         Ok(old.is_some_and(|old| {
             old.name == placed.name
                 && old.namespace == placed.namespace

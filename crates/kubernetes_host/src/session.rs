@@ -165,7 +165,7 @@ async fn id_of_read(
     }
     let manifest = Manifest::of(request.type_name, request.inputs)?;
     let kind = manifest.kind.clone();
-    let placed = manifest.place(context.cluster).await?;
+    let placed = manifest.place(context).await?;
     Ok(placed.and_then(|placed| {
         Some(ObjectId {
             kind,
