@@ -20,7 +20,7 @@ pub(crate) const TOKEN_LABEL: &str = "cyan/create-token";
 const KUBECTL_APPLY: &str = "kubectl-client-side-apply";
 
 /// The first pause between two looks at an object that is being deleted.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
 
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);

@@ -20,6 +20,7 @@ mod bounds;
 mod cluster;
 mod connect;
 mod context;
+mod data;
 mod forecast;
 mod json;
 mod kinds;

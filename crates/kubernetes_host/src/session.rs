@@ -4,9 +4,9 @@
 
 use ::kubernetes::{KindType, ObjectId, ObjectStatus, readiness};
 use ::provider::{
-    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, ImportRequest,
-    Imported, Observed, Operation, PlanRequest, Planned, ProviderDiagnostic, ProviderError,
-    ReadOutcome, ReadRequest, Readiness, Session,
+    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, FetchRequest,
+    Fetched, ImportRequest, Imported, Observed, Operation, PlanRequest, Planned,
+    ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Session,
 };
 use blueprint::{Name, Value};
 
@@ -14,6 +14,7 @@ use crate::applying::{apply_manifest, delete_object};
 use crate::bounds::{changing, reading};
 use crate::cluster::{Cluster, uid_of};
 use crate::context::{CallContext, parsed_id};
+use crate::data::fetch;
 use crate::manifest::Manifest;
 use crate::observed::{ObjectFacts, digest_of, fields_of, fields_of_manager};
 use crate::planning::plan_change;
@@ -272,6 +273,16 @@ impl Session for KubernetesSession {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(reading(call, self.poll_with(call, request)))
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(reading(call, async move {
+            fetch(self.context(call)?, request).await
+        }))
     }
 
     fn import<'a>(

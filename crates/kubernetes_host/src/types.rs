@@ -6,8 +6,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::kubernetes::{KindType, builtin, schema};
-use ::provider::{Capabilities, ImplicitDependency, Plans, ResourceType, TypeSource};
+use ::provider::{
+    Capabilities, DataSourceType, ImplicitDependency, Plans, ResourceType, TypeSource,
+};
 use blueprint::{Field, Kind, Name, Schema, TypeId};
+
+use crate::data::{data_source_type, readable_type};
 
 /// The types of the package. A type is made when it is first used.
 #[derive(Debug)]
@@ -44,6 +48,15 @@ impl TypeSource for KubernetesTypes {
 
     fn has_resource_type(&self, name: &str) -> bool {
         name.parse::<KindType>().is_ok()
+    }
+
+    fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {
+        let ty: KindType = name.parse().ok()?;
+        Some(Arc::new(data_source_type(&ty, &readable_type(&ty)?)))
+    }
+
+    fn data_source_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.names.iter().map(String::as_str))
     }
 
     fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
