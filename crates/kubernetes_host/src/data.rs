@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use ::kubernetes::{KindType, builtin, schema};
+use ::kubernetes::KindType;
 use ::provider::{
     Candidate, DataSourceType, ErrorKind, FetchRequest, Fetched, FilterField, FilterType,
     ProviderError, ResourceType,
@@ -115,27 +115,6 @@ fn add_readable(schema: &Schema, above: &str, depth: usize, fields: &mut IndexMa
         };
         fields.insert(path.into(), read);
     }
-}
-
-/// The resource type that a data source reads, without what only changes need.
-pub(crate) fn readable_type(ty: &KindType) -> Option<ResourceType> {
-    let KindType::Kind(kind) = ty else {
-        return None;
-    };
-    let known = builtin().object_schema(kind, None);
-    let known = known.map(|schema| ResourceType::clone(&schema.resource_type));
-    Some(known.unwrap_or_else(|| {
-        let any = schema::any_object();
-        let mut fields = any.schema.fields.clone();
-        for name in ["spec", "data"] {
-            fields.insert(name.into(), Field::of(Kind::Any));
-        }
-        ResourceType {
-            name: (&Name::from(ty.to_string())).into(),
-            schema: Arc::new(Schema { fields, open: true }),
-            ..any
-        }
-    }))
 }
 
 /// Fetches the objects that fit the filters which the server can apply, by namespace and name.

@@ -21,6 +21,7 @@ mod cluster;
 mod connect;
 mod context;
 mod data;
+mod definitions;
 mod forecast;
 mod json;
 mod kinds;
