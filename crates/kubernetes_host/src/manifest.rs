@@ -13,9 +13,6 @@ use crate::json::to_json;
 use crate::kinds::ApiKind;
 use crate::problems::error_of;
 
-/// The annotation with the instance of an object that declares nothing else.
-const INSTANCE: &str = "cyan/instance";
-
 /// What a spec says about its object.
 #[derive(Clone, Debug)]
 pub(crate) struct Manifest {
@@ -133,10 +130,6 @@ impl Manifest {
         if let Some(namespace) = &namespace {
             self.body["metadata"]["namespace"] = json!(namespace.as_ref());
         }
-        if declares_nothing(&self.body) {
-            let annotations = json!({ INSTANCE: context.call.instance.as_ref() });
-            self.body["metadata"]["annotations"] = annotations;
-        }
         Ok(Some(PlacedManifest {
             api,
             namespace,
@@ -190,19 +183,6 @@ impl PlacedManifest {
             None => format!("{kind} `{name}`"),
         }
     }
-}
-
-/// Whether a manifest only says which object it is. The server keeps no manager for such an object,
-/// so nobody could tell who made it.
-fn declares_nothing(body: &Json) -> bool {
-    let entries = body.as_object().into_iter().flat_map(|body| body.keys());
-    let metadata = body["metadata"].as_object();
-    let metadata = metadata.into_iter().flat_map(|metadata| metadata.keys());
-    entries
-        .filter(|name| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata"))
-        .chain(metadata.filter(|name| !matches!(name.as_str(), "name" | "namespace")))
-        .next()
-        .is_none()
 }
 
 /// The kind: that of the type, which the manifest may repeat, or that of the manifest.
