@@ -102,13 +102,33 @@ pub(crate) fn fields_of_manager(object: &Json, manager: &str) -> Option<FieldSet
     (!set.is_empty()).then_some(set)
 }
 
+/// Whether an object may have been made by an apply of this manifest. The server records no
+/// manager at all for an apply that declares nothing but a name, as that of a namespace.
+pub(crate) fn is_made_by(object: &Json, manager: &str, manifest: &Json) -> bool {
+    if fields_of_manager(object, manager).is_some() {
+        return true;
+    }
+    let has_managers = ManagedFields::of(object).is_ok_and(|managers| !managers.entries.is_empty());
+    !has_managers && declares_nothing(manifest)
+}
+
+/// Whether a manifest only says which object it is.
+fn declares_nothing(manifest: &Json) -> bool {
+    let only = |json: &Json, names: &[&str]| {
+        let mut entries = json.as_object().into_iter().flatten();
+        entries.all(|(name, _)| names.contains(&name.as_str()))
+    };
+    only(manifest, &["apiVersion", "kind", "metadata"])
+        && only(&manifest["metadata"], &["name", "namespace"])
+}
+
 /// The digest of the fields of a manager, with their values. Two objects with the same digest are
-/// the same to the manager.
-pub(crate) fn digest_of(object: &Json, manager: &str) -> Option<Name> {
-    let set = fields_of_manager(object, manager)?;
+/// the same to the manager. A manager without fields has a digest too.
+pub(crate) fn digest_of(object: &Json, manager: &str) -> Name {
+    let set = fields_of_manager(object, manager).unwrap_or_default();
     let fields = canonical(&owned(object, &set));
     let digest = Sha256::digest(fields.to_string().as_bytes());
-    Some(HEXLOWER.encode(&digest).into())
+    HEXLOWER.encode(&digest).into()
 }
 
 /// The same JSON with sorted names.
@@ -150,7 +170,7 @@ pub(crate) fn facts_after(
     identity: Option<Name>,
     adopted: bool,
 ) -> ObjectFacts {
-    let digest = digest_of(object, manager);
+    let digest = Some(digest_of(object, manager));
     ObjectFacts {
         uid: uid_of(object).map(Name::from),
         cluster: identity,

@@ -15,8 +15,9 @@ use crate::bounds::{changing, reading};
 use crate::cluster::{Cluster, uid_of};
 use crate::context::{CallContext, parsed_id};
 use crate::data::fetch;
+use crate::json::to_json;
 use crate::manifest::Manifest;
-use crate::observed::{ObjectFacts, digest_of, fields_of, fields_of_manager};
+use crate::observed::{ObjectFacts, digest_of, fields_of, is_made_by};
 use crate::planning::plan_change;
 use crate::problems::refuse_other_cluster;
 use crate::settings::Settings;
@@ -74,10 +75,13 @@ impl KubernetesSession {
         let manager = context.manager();
         // A cut-off create was carried out if the object has fields of this instance: a create of
         // an object that exists is refused.
-        if request.token.is_some() && fields_of_manager(&object, &manager).is_none() {
-            return Ok(ReadOutcome::Absent);
+        if request.token.is_some() {
+            let (intended, _) = to_json(request.inputs).unwrap_or_default();
+            if !is_made_by(&object, &manager, &intended) {
+                return Ok(ReadOutcome::Absent);
+            }
         }
-        let seen = digest_of(&object, &manager);
+        let seen = Some(digest_of(&object, &manager));
         let applied = match request.token {
             Some(_) => known.applied.clone().or_else(|| seen.clone()),
             None => known.applied.clone(),
@@ -137,7 +141,7 @@ impl KubernetesSession {
         };
         let facts = ObjectFacts {
             uid: uid_of(&object).map(Name::from),
-            seen: digest_of(&object, &context.manager()),
+            seen: Some(digest_of(&object, &context.manager())),
             ..ObjectFacts::default()
         };
         let fields = fields_of(&id.kind, &object);
