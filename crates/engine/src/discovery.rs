@@ -22,8 +22,8 @@ const DEEPEST: usize = 64;
 /// Returns the documents in a folder and below it, sorted by path. Ignores hidden files, hidden
 /// folders and symbolic links to folders.
 ///
-/// A folder is a document if a dialect recognises it by its entries. Its files are then
-/// a part of it.
+/// A folder is a document if a dialect recognises it by its entries, and by its files if other folders
+/// may have such entries, too. Its files are then a part of it.
 /// A file is a document if it has the name of one (`*.blueprint.yaml`) or if a dialect recognises
 /// its content. Environments, files of inputs and other data are no documents.
 pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf>, Error> {
@@ -114,17 +114,41 @@ pub fn is_folder_document(path: &Path, dialects: &Dialects) -> bool {
         && read_listing(path).is_ok_and(|listing| is_recognised_folder(path, &listing, dialects))
 }
 
-/// Whether a dialect recognises a folder with this listing.
+/// Whether a folder with this listing is a document of a dialect. Unless the names in it are certain,
+/// no file in it is a document of another dialect, and if the names are common ones, one of the files
+/// is a document of the same dialect.
 pub(crate) fn is_recognised_folder(path: &Path, listing: &str, dialects: &Dialects) -> bool {
+    /// The certainty of names that no other folder has.
+    const CERTAIN: u8 = 100;
     let context = LoadContext {
         is_folder: true,
         ..LoadContext::NONE
     };
     let shown = path.to_string_lossy();
-    dialects
-        .parse(FileId::new(0), &shown, listing, &context)
-        .dialect
-        .is_some()
+    let parsed = dialects.parse(FileId::new(0), &shown, listing, &context);
+    let document = parsed.document();
+    let Some(dialect) = parsed.dialect else {
+        return false;
+    };
+    if dialect.recognise(&document) == CERTAIN {
+        return true;
+    }
+    let mut has_own = dialects.recognise(&document);
+    for entry in document.entries().unwrap_or_default() {
+        let name = entry.name.as_ref();
+        if entry.is_folder || !is_text(name) && !has_native_name(name) {
+            continue;
+        }
+        let found = with_trees(&path.join(name), name, dialects, |file| {
+            dialects.detect(file).map(|found| found.name())
+        });
+        match found.flatten() {
+            Some(found) if found == dialect.name() => has_own = true,
+            Some(_) => return false,
+            None => {}
+        }
+    }
+    has_own
 }
 
 /// Returns the folder that the document at a path belongs to: a folder itself, that of the project of a
