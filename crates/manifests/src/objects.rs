@@ -7,7 +7,7 @@ use syntax::Node;
 use crate::codes::{NEEDS_RENDERING, NOT_A_MANIFEST};
 use crate::identity::{self, ObjectIdentity, WrittenKind};
 use crate::recognition::Rendered;
-use crate::values::{Entries, entries, is_null, node_kind, value, value_span};
+use crate::values::{Entries, entries, is_null, node_kind, set_entries, value, value_span};
 
 /// Fields of `metadata` that only servers set. They are in what `kubectl get -o yaml` prints.
 const OF_SERVERS: [&str; 8] = [
@@ -121,7 +121,7 @@ impl DeclaredObjects {
         }
         for (key, (span, node)) in object {
             let is_inherited = fields.iter().any(|(known, _)| known.item == *key);
-            if &**key == "status" || is_inherited {
+            if &**key == "status" || is_inherited || is_null(node) {
                 continue;
             }
             let field = match &**key {
@@ -135,7 +135,7 @@ impl DeclaredObjects {
 
     fn metadata(&mut self, node: &Node) -> Expr {
         let mut fields: Vec<(Spanned<Name>, Expr)> = Vec::new();
-        for (key, (span, node)) in entries(node, &mut self.found) {
+        for (key, (span, node)) in set_entries(node, &mut self.found) {
             if OF_SERVERS.contains(&&*key) {
                 continue;
             }
@@ -153,7 +153,7 @@ impl DeclaredObjects {
 
     /// The annotations; `None` if there are none besides that of `kubectl apply`.
     fn annotations(&mut self, node: &Node) -> Option<Expr> {
-        let mut written = entries(node, &mut self.found);
+        let mut written = set_entries(node, &mut self.found);
         if written.shift_remove(LAST_APPLIED).is_some() && written.is_empty() {
             return None;
         }

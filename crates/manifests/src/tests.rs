@@ -206,7 +206,7 @@ fn json_is_read_as_yaml_is() {
     assert!(
         lowered
             .spec("pod/a")
-            .ends_with("spec: {on: true, n: null, port: 80, cpu: 0.5, text: \"yes\"}}")
+            .ends_with("spec: {on: true, port: 80, cpu: 0.5, text: \"yes\"}}")
     );
 }
 
@@ -305,6 +305,24 @@ again: *base
          more: {shell: \"${HOME}\", env: \"late\", mode: 420}, \
          again: {shell: \"${HOME}\", env: \"$(NAME)\", mode: 420}}"
     ));
+}
+
+#[test]
+fn null_is_taken_as_not_written() {
+    let text = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a, namespace: ~, labels: {x: null, k: z}, annotations: }
+data: {empty: , list: [null], kept: ''}
+binaryData:
+";
+    let lowered = lower(text);
+    assert_eq!(lowered.mistakes(), [""; 0]);
+    assert_eq!(
+        lowered.spec("configmap/a"),
+        "{apiVersion: \"v1\", kind: \"ConfigMap\", metadata: {name: \"a\", labels: {k: \"z\"}}, \
+         data: {list: [null], kept: \"\"}}"
+    );
 }
 
 #[test]

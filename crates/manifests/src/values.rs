@@ -57,7 +57,7 @@ pub(crate) fn value(node: &Node, found: &mut Diagnostics) -> Expr {
             Expr::new(ExprKind::List(items), span)
         }
         Content::Map(_) => {
-            let map = entries(node, found)
+            let map = set_entries(node, found)
                 .into_iter()
                 .map(|(key, (key_span, node))| (Spanned::new(key, key_span), value(node, found)))
                 .collect();
@@ -128,6 +128,14 @@ pub(crate) fn entries<'t>(node: &'t Node, found: &mut Diagnostics) -> Entries<'t
         written.insert(key.clone(), span);
         entries.insert(key, (span, &entry.value));
     }
+    entries
+}
+
+/// The entries of a map without those whose value is null: null is taken as not written, as
+/// `kubectl apply` takes it.
+pub(crate) fn set_entries<'t>(node: &'t Node, found: &mut Diagnostics) -> Entries<'t> {
+    let mut entries = entries(node, found);
+    entries.retain(|_, (_, node)| !is_null(node));
     entries
 }
 
