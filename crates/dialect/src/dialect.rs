@@ -58,9 +58,8 @@ pub trait Dialect: Send + Sync {
     }
 
     /// Whether a folder can be a document. The dialect then recognises it by the
-    /// [entries](Document::entries), and wants the texts of its files. A search for documents, and a
-    /// folder as a root, look into the files too if the certainty is below 100: a file of another
-    /// dialect makes the folder no document, and below 60 a file of this dialect must be in it. If no
+    /// [entries](Document::entries), and wants the texts of its files. Unless the dialect is
+    /// [sure](crate::certainty), those who name or find a folder look into its files, too. If no
     /// dialect reads folders, a folder is a mistake wherever a document is needed.
     fn reads_folders(&self) -> bool {
         false

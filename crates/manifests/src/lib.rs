@@ -56,7 +56,7 @@ impl Dialect for ManifestsDialect {
     }
 
     fn recognise(&self, document: &Document<'_>) -> u8 {
-        recognition::certainty(document)
+        recognition::recognise(document)
     }
 
     fn shape(&self) -> &'static Shape {

@@ -1,6 +1,6 @@
 //! Whether a text or a folder is a document of this dialect.
 
-use dialect::{Document, FolderEntry};
+use dialect::{Document, FolderEntry, certainty};
 use syntax::Tree;
 
 use crate::values::text;
@@ -34,18 +34,16 @@ pub(crate) enum Rendered {
 
 /// The certainty that a document is one of this dialect, from 0 to 100. A folder is recognised by the
 /// names of its files alone, so a folder of other data has a low certainty, too.
-pub(crate) fn certainty(document: &Document<'_>) -> u8 {
-    /// Manifests, and the file of a kustomization.
+pub(crate) fn recognise(document: &Document<'_>) -> u8 {
+    /// Manifests.
     const BY_KEYS: u8 = 80;
-    /// A chart or a kustomization.
-    const BY_NAME: u8 = 60;
     /// A folder that has files which can hold manifests.
     const POSSIBLE: u8 = 20;
     let Some(entries) = document.entries() else {
         return if document.trees().iter().any(is_manifest) {
             BY_KEYS
         } else if is_kustomization_name(document.name) {
-            BY_NAME
+            certainty::NAMED
         } else {
             0
         };
@@ -53,7 +51,7 @@ pub(crate) fn certainty(document: &Document<'_>) -> u8 {
     if entries.iter().any(|entry| is_file(entry, &FOREIGN)) {
         0
     } else if rendered_folder(entries).is_some() {
-        BY_NAME
+        certainty::REFUSED
     } else if entries
         .iter()
         .any(|entry| !entry.is_folder && can_hold_manifests(&entry.name))

@@ -479,8 +479,8 @@ fn folders_are_recognised_by_their_names() {
         (&["a.yml", "b"], 20),
         (&["a.json"], 20),
         (&["a.txt"], 0),
-        (&["Chart.yaml", "values.yaml"], 60),
-        (&["a.yaml", "kustomization.yaml"], 60),
+        (&["Chart.yaml", "values.yaml"], 10),
+        (&["a.yaml", "kustomization.yaml"], 10),
         (&["Pulumi.yaml", "a.yaml"], 0),
     ] {
         let all: Vec<(&str, &str)> = names.iter().map(|name| (*name, "")).collect();
