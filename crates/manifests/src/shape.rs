@@ -23,22 +23,26 @@ static OBJECT: Section = Section {
         SectionKey::new(
             "metadata",
             KeyForm::Map,
-            "The name, namespace, labels and annotations.",
+            "What identifies the object. Only a list needs none.",
         )
-        .required()
         .section("object metadata"),
         SectionKey::new("items", KeyForm::List, "The objects of a list."),
+        SectionKey::new(SectionKey::OTHERS, KeyForm::Any, "The fields of the kind."),
     ],
 };
 
 static METADATA: Section = Section {
     name: "object metadata",
     keys: &[
-        SectionKey::new("name", KeyForm::Text, "The name of the object.").required(),
+        SectionKey::new(
+            "name",
+            KeyForm::Text,
+            "The name of the object. Only a list needs none.",
+        ),
         SectionKey::new(
             "namespace",
             KeyForm::Text,
-            "The namespace; that of the configuration of the provider if none is written.",
+            "The namespace; that of the context of the kubeconfig if none is written.",
         ),
         SectionKey::new(
             "labels",
@@ -49,6 +53,11 @@ static METADATA: Section = Section {
             "annotations",
             KeyForm::Map,
             "Further data about the object.",
+        ),
+        SectionKey::new(
+            SectionKey::OTHERS,
+            KeyForm::Any,
+            "Further metadata. What only servers set is left out.",
         ),
     ],
 };
