@@ -70,7 +70,7 @@ fn first_key(trees: &[Tree]) -> Option<Span> {
 
 /// The resources by their names. If objects of several groups would have the same name, only the first
 /// group in the order of the alphabet keeps it, and the others add their group: so the names do not
-/// depend on the order of the objects.
+/// depend on the order of the objects (decisions/manifests#names-of-resources).
 fn named(objects: Vec<DeclaredObject>, found: &mut Diagnostics) -> IndexMap<Name, Resource> {
     let mut first_groups: IndexMap<Name, Name> = IndexMap::default();
     for DeclaredObject { identity, .. } in &objects {

@@ -9,7 +9,7 @@ use crate::identity::{self, ObjectIdentity, WrittenKind};
 use crate::recognition::Rendered;
 use crate::values::{Entries, entries, is_null, node_kind, set_entries, value, value_span};
 
-/// Fields of `metadata` that only servers set. They are in what `kubectl get -o yaml` prints.
+/// Fields of `metadata` that only servers set (decisions/manifests#fields-of-servers).
 const OF_SERVERS: [&str; 8] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",

@@ -1,4 +1,4 @@
-//! Whether a text or a folder is a document of this dialect.
+//! Whether a text or a folder is a document of this dialect (decisions/manifests#folders).
 
 use dialect::{Document, FolderEntry, certainty};
 use syntax::Tree;

@@ -1,5 +1,5 @@
 //! The values of scalars, as the tools of Kubernetes read them: YAML 1.1 without numbers of base 60
-//! and without dates, and JSON.
+//! and without dates, and JSON (decisions/manifests#scalars-and-keys).
 
 use blueprint::Value;
 use syntax::{Node, Scalar, Style};

@@ -132,7 +132,7 @@ pub(crate) fn entries<'t>(node: &'t Node, found: &mut Diagnostics) -> Entries<'t
 }
 
 /// The entries of a map without those whose value is null: null is taken as not written, as
-/// `kubectl apply` takes it.
+/// `kubectl apply` takes it (decisions/manifests#null).
 pub(crate) fn set_entries<'t>(node: &'t Node, found: &mut Diagnostics) -> Entries<'t> {
     let mut entries = entries(node, found);
     entries.retain(|_, (_, node)| !is_null(node));
