@@ -233,6 +233,23 @@ fn documents_of_other_dialects_include_manifests() {
 }
 
 #[test]
+fn a_stream_is_formatted() {
+    let place = Place::with("app.yaml", &STREAM.replace("name: web,", "name:  web,"));
+    let formatted = place.ends(0, &["fmt", "app.yaml"]);
+    assert_eq!(formatted.out, "app.yaml\n");
+    assert_eq!(place.read("app.yaml"), STREAM);
+    place.ends(0, &["fmt", "--check", "app.yaml"]);
+    // A document of one tree has no second one.
+    place.write("all.blueprint.yaml", "version: 2023-04-20\n---\na: 1\n");
+    let refused = place.ends(1, &["fmt", "all.blueprint.yaml"]);
+    assert!(
+        refused.err.contains("error[multiple-documents]"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
 fn folders_of_other_documents_are_not_taken() {
     let native =
         "version: 2023-04-20\nresources: {a: {type: local/file, spec: {path: x, content: y}}}\n";
