@@ -25,6 +25,7 @@ mod language;
 mod life;
 mod local;
 mod machine;
+mod manifests;
 mod moves;
 mod named_files;
 mod other_stacks;
