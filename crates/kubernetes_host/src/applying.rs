@@ -7,7 +7,7 @@ use ::provider::{Applied, ApplyRequest, ErrorKind, Operation, ProviderDiagnostic
 use serde_json::{Value as Json, json};
 
 use crate::bounds::{cancelled, changing, reading};
-use crate::cluster::{ApplyOptions, uid_of};
+use crate::cluster::{ApplyOptions, RequestError, uid_of};
 use crate::context::{CallContext, parsed_id, short_digest};
 use crate::manifest::{Manifest, PlacedManifest};
 use crate::observed::{ObjectFacts, facts_after, fields_of, id_of, ready_of};
@@ -39,7 +39,7 @@ pub(crate) async fn apply_manifest(
 ) -> Result<Applied, ProviderError> {
     let manifest = Manifest::of(request.type_name, request.desired)?;
     let words = manifest.kind_words();
-    let Some(mut placed) = manifest.place(&context).await? else {
+    let Some(mut placed) = manifest.place(context.cluster).await? else {
         let message = format!("the cluster has no kind {words}");
         return Err(ProviderError::new(ErrorKind::Document, message).without_effect());
     };
@@ -59,7 +59,10 @@ pub(crate) async fn apply_manifest(
             // An update never makes an object anew, nor does a create that takes one over.
             let uid = known.uid.as_deref().filter(|_| !is_create || known.adopted);
             if uid.is_some() && known.applied.is_none() {
-                take_over(&context, &kind, &path, &manager).await?;
+                let found = context.cluster.get(&kind, &path).await;
+                let object = found.map_err(|error| context.failed(error).without_effect())?;
+                let taken = take_over(&context, &kind, &path, &object).await;
+                taken.map_err(|error| change_failed(error, context.cluster))?;
             }
             context
                 .cluster
@@ -80,48 +83,54 @@ pub(crate) async fn apply_manifest(
     if is_create && !answer.created && !known.adopted {
         return Err(give_back(&context, &placed, &answer.body, with).await);
     }
-    let facts = facts_after(
-        &answer.body,
-        &manager,
-        context.cluster,
-        identity,
-        known.adopted,
-    );
+    let mut object = answer.body;
+    let mut is_applied = true;
+    if placed.name.is_none() {
+        let id = id_of(&kind, &object);
+        let path = placed.api.path(id.namespace.as_deref(), &id.name);
+        match take_over(&context, &kind, &path, &object).await {
+            Ok(Some(taken)) => object = taken,
+            Ok(None) => {}
+            // The object exists, so this is no failure. The next plan takes the fields over.
+            Err(_) => is_applied = false,
+        }
+    }
+    let mut facts = facts_after(&object, &manager, context.cluster, identity, known.adopted);
+    facts.applied = facts.applied.filter(|_| is_applied);
     Ok(Applied {
-        id: id_of(&kind, &answer.body).to_string().into(),
-        fields: fields_of(&kind, &answer.body),
+        id: id_of(&kind, &object).to_string().into(),
+        fields: fields_of(&kind, &object),
         private: facts.to_value(&kind),
-        ready: ready_of(&answer.body, &context.call.progress),
+        ready: ready_of(&object, &context.call.progress),
         inputs: None,
         diagnostics: Vec::new(),
     })
 }
 
-/// Makes the instance the manager of what `kubectl apply` wrote into an object before it was
-/// imported or adopted. Otherwise a field that leaves the document would stay, because `kubectl`
-/// still holds it.
+/// Makes the instance the manager, by apply, of what `kubectl apply` wrote into an object before it
+/// was imported or adopted, and of what a create without a name has written. Otherwise a field that
+/// leaves the document would stay, because the other manager still holds it. Returns the changed
+/// object; `None` if nothing is taken over.
 async fn take_over(
     context: &CallContext<'_>,
     kind: &GroupKind,
     path: &str,
-    manager: &str,
-) -> Result<(), ProviderError> {
-    let found = context.cluster.get(kind, path).await;
-    let object = found.map_err(|error| context.failed(error).without_effect())?;
-    let Ok(managers) = ManagedFields::of(&object) else {
-        return Ok(());
+    object: &Json,
+) -> Result<Option<Json>, RequestError> {
+    let Ok(managers) = ManagedFields::of(object) else {
+        return Ok(None);
     };
-    let after = managers.taken_over(&[KUBECTL_APPLY], manager);
+    let manager = context.manager();
+    let after = managers.taken_over(&[KUBECTL_APPLY, &manager], &manager);
     if after == managers {
-        return Ok(());
+        return Ok(None);
     }
     let patch = json!({"metadata": {
         "managedFields": after.to_json(),
         "resourceVersion": object["metadata"]["resourceVersion"],
     }});
-    let changed = context.cluster.merge(kind, path, &patch, manager).await;
-    changed.map_err(|error| change_failed(error, context.cluster))?;
-    Ok(())
+    let changed = context.cluster.merge(kind, path, &patch, &manager).await?;
+    Ok(Some(changed))
 }
 
 /// Gives the fields back that a create has written into an object of somebody else, who made it

@@ -87,10 +87,8 @@ pub(crate) struct ApplyOptions<'a> {
     pub(crate) force: bool,
 }
 
-/// The versions of a group.
-struct GroupVersions {
-    preferred: Name,
-}
+/// The versions of a group, the preferred one first.
+type GroupVersions = Arc<[Name]>;
 
 /// A connection to the API of a cluster.
 pub(crate) struct Cluster {
@@ -179,19 +177,19 @@ impl Cluster {
             .await
     }
 
-    /// Merges a part into an object.
+    /// Merges a part into an object. Returns the object.
     pub(crate) async fn merge(
         &self,
         kind: &GroupKind,
         path: &str,
         part: &Json,
         manager: &str,
-    ) -> Result<(), RequestError> {
+    ) -> Result<Json, RequestError> {
         let query = format!("{path}?fieldManager={manager}");
         let body = Some((MERGE, part));
         self.request(Method::PATCH, &query, kind, body)
             .await
-            .map(|_| ())
+            .map(|answer| answer.body)
     }
 
     /// Asks for the deletion of an object, and of what it owns before it.
@@ -225,17 +223,29 @@ impl Cluster {
         if let Some(builtin) = ApiKind::builtin(kind, version.map(AsRef::as_ref)) {
             return Ok(Some(builtin));
         }
-        let version = match version {
-            Some(version) => version.clone(),
-            None if kind.group.is_empty() => "v1".into(),
-            None => match self.preferred_version(&kind.group).await? {
-                Some(version) => version,
-                None => return Ok(None),
-            },
+        let versions: GroupVersions = match version {
+            Some(version) => [version.clone()].into(),
+            None if kind.group.is_empty() => ["v1".into()].into(),
+            None => self.versions_of(&kind.group).await?,
         };
+        // A kind need not be in the preferred version of its group.
+        for version in versions.iter() {
+            let found = self.kind_in(kind, version).await?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn kind_in(
+        &self,
+        kind: &GroupKind,
+        version: &Name,
+    ) -> Result<Option<ApiKind>, RequestError> {
         let version = ApiVersion {
             group: kind.group.clone(),
-            version,
+            version: version.clone(),
         };
         let cell = {
             let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -248,9 +258,11 @@ impl Cluster {
             Err(other) => return Err(other),
         };
         if found.is_none() {
-            // A definition may add the kind later.
+            // A definition may add the kind later, and a version to the group.
             let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
             versions.remove(&version);
+            let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+            groups.remove(&kind.group);
         }
         Ok(found)
     }
@@ -261,7 +273,8 @@ impl Cluster {
         Ok(KindsOfVersion::read(version, &list))
     }
 
-    async fn preferred_version(&self, group: &Name) -> Result<Option<Name>, RequestError> {
+    /// The versions of a group; none if the cluster has no such group.
+    async fn versions_of(&self, group: &Name) -> Result<GroupVersions, RequestError> {
         let cell = {
             let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
             groups.entry(group.clone()).or_default().clone()
@@ -269,14 +282,11 @@ impl Cluster {
         let found = cell.get_or_try_init(|| async {
             let kind = GroupKind::new("", "APIGroup");
             let answer = self.get(&kind, &format!("/apis/{group}")).await?;
-            let version = answer["preferredVersion"]["version"].as_str();
-            Ok::<_, RequestError>(GroupVersions {
-                preferred: version.unwrap_or("v1").into(),
-            })
+            Ok::<_, RequestError>(versions_in(&answer))
         });
         match found.await {
-            Ok(versions) => Ok(Some(versions.preferred.clone())),
-            Err(error) if error.is_not_found() => Ok(None),
+            Ok(versions) => Ok(versions.clone()),
+            Err(error) if error.is_not_found() => Ok(GroupVersions::default()),
             Err(other) => Err(other),
         }
     }
@@ -325,6 +335,19 @@ impl Cluster {
             body,
         })
     }
+}
+
+/// The versions of an `APIGroup`, the preferred one first.
+fn versions_in(group: &Json) -> GroupVersions {
+    let preferred = group["preferredVersion"]["version"].as_str();
+    let all = group["versions"].as_array().into_iter().flatten();
+    let all = all.filter_map(|version| version["version"].as_str());
+    let others = all.filter(|version| Some(*version) != preferred);
+    preferred
+        .into_iter()
+        .chain(others)
+        .map(Name::from)
+        .collect()
 }
 
 /// The uid of an object.

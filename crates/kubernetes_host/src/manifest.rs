@@ -7,8 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use blueprint::{FieldPath, Name, PathStep, Value};
 use serde_json::{Map, Value as Json, json};
 
-use crate::cluster::RequestError;
-use crate::context::CallContext;
+use crate::cluster::{Cluster, RequestError};
 use crate::json::to_json;
 use crate::kinds::ApiKind;
 use crate::problems::error_of;
@@ -111,9 +110,8 @@ impl Manifest {
     /// If the cluster cannot be asked, or if the object cannot have the namespace.
     pub(crate) async fn place(
         mut self,
-        context: &CallContext<'_>,
+        cluster: &Cluster,
     ) -> Result<Option<PlacedManifest>, ProviderError> {
-        let cluster = context.cluster;
         let found = cluster.kind(&self.kind, self.version.as_ref()).await;
         let found = found.map_err(|error: RequestError| error_of(error, cluster))?;
         let Some(api) = found else { return Ok(None) };
@@ -146,6 +144,12 @@ impl Manifest {
             None => format!("`{}`", self.kind),
         }
     }
+}
+
+/// Whether the kind of an object depends on values that are not known yet.
+pub(crate) fn has_open_kind(type_name: &str, spec: &Value) -> bool {
+    let is_open = |name: &str| spec.get(name).is_some_and(Value::has_unknown);
+    matches!(type_name.parse(), Ok(KindType::Any)) && (is_open("apiVersion") || is_open("kind"))
 }
 
 impl PlacedManifest {

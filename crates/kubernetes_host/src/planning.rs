@@ -12,7 +12,7 @@ use crate::cluster::{ApiAnswer, ApplyOptions, RequestError, uid_of};
 use crate::context::{CallContext, parsed_id, short_digest};
 use crate::forecast::{forecast, outputs_of_change, outputs_of_new};
 use crate::json::{at, set, to_json};
-use crate::manifest::{Manifest, PlacedManifest};
+use crate::manifest::{Manifest, PlacedManifest, has_open_kind};
 use crate::observed::{ObjectFacts, id_of};
 use crate::settings::Existing;
 
@@ -24,10 +24,13 @@ pub(crate) async fn plan_change(
     context: CallContext<'_>,
     request: PlanRequest<'_>,
 ) -> Result<Planned, ProviderError> {
+    let planning = Planning { context, request };
+    if has_open_kind(request.type_name, request.desired) {
+        return planning.undecided("its kind, which is known on deploy".to_owned());
+    }
     let manifest = Manifest::of(request.type_name, request.desired)?;
     let kind_words = manifest.kind_words();
-    let planning = Planning { context, request };
-    let Some(placed) = manifest.place(&context).await? else {
+    let Some(placed) = manifest.place(context.cluster).await? else {
         let needs = format!("the kind {kind_words}, which the cluster does not have");
         return planning.undecided(needs);
     };
@@ -108,7 +111,7 @@ impl Planning<'_> {
             return Ok(false);
         }
         let old = Manifest::of(self.request.type_name, self.request.prior_inputs)?;
-        let old = old.place(&self.context).await?;
+        let old = old.place(self.context.cluster).await?;
         Ok(old.is_some_and(|old| {
             old.name == placed.name
                 && old.namespace == placed.namespace

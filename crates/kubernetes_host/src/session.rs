@@ -16,7 +16,7 @@ use crate::cluster::{Cluster, uid_of};
 use crate::context::{CallContext, parsed_id};
 use crate::data::fetch;
 use crate::json::to_json;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, has_open_kind};
 use crate::observed::{ObjectFacts, digest_of, fields_of, is_made_by};
 use crate::planning::plan_change;
 use crate::problems::refuse_other_cluster;
@@ -170,7 +170,7 @@ async fn id_of_read(
     }
     let manifest = Manifest::of(request.type_name, request.inputs)?;
     let kind = manifest.kind.clone();
-    let placed = manifest.place(context).await?;
+    let placed = manifest.place(context.cluster).await?;
     Ok(placed.and_then(|placed| {
         Some(ObjectId {
             kind,
@@ -229,7 +229,10 @@ impl Session for KubernetesSession {
         request: CheckRequest<'a>,
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         let mut findings = CheckFindings::default();
-        if let Err(error) = Manifest::of(request.type_name, request.spec) {
+        let is_open = has_open_kind(request.type_name, request.spec);
+        if let Err(error) = Manifest::of(request.type_name, request.spec)
+            && !is_open
+        {
             let path = error.field.unwrap_or_default();
             let refusal = ProviderDiagnostic::error(path, error.message);
             findings.diagnostics.push(refusal);

@@ -292,7 +292,9 @@ resources:
 fn completed_by_others() -> PolicyHarness {
     PolicyHarness::with(|catalog| {
         let ty = catalog.resource_types.get_mut("test/cluster").unwrap();
-        std::sync::Arc::make_mut(ty).capabilities.complete_when_ready = true;
+        std::sync::Arc::make_mut(ty)
+            .capabilities
+            .complete_when_ready = true;
     })
 }
 
@@ -333,7 +335,10 @@ fn resource_that_is_not_waited_for_is_held_at_once() {
         bench.settings.hold_after = Duration::ZERO;
         bench.script_faults("unsettled cluster", vec![ScriptedFault::None; 3]);
         let ran = bench.apply(Some(HELD)).await;
-        assert_eq!((ran.ended(), ran.elapsed), (Some(Interrupted), Duration::ZERO));
+        assert_eq!(
+            (ran.ended(), ran.elapsed),
+            (Some(Interrupted), Duration::ZERO)
+        );
         assert_eq!(bench.cloud.times_of("stable cluster").len(), 0);
     });
 }
