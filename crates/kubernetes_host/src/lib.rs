@@ -33,5 +33,6 @@ mod provider;
 mod session;
 mod settings;
 mod types;
+mod waiting;
 
 pub use provider::{FAMILY, open};

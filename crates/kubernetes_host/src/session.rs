@@ -2,7 +2,7 @@
 //!
 //! Not here: what a change would do (`planning`), changes (`applying`).
 
-use ::kubernetes::{KindType, ObjectId, ObjectStatus, readiness};
+use ::kubernetes::{KindType, ObjectId, ObjectStatus};
 use ::provider::{
     Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, FetchRequest,
     Fetched, ImportRequest, Imported, Observed, Operation, PlanRequest, Planned,
@@ -21,6 +21,7 @@ use crate::observed::{ObjectFacts, digest_of, fields_of, is_made_by};
 use crate::planning::plan_change;
 use crate::problems::refuse_other_cluster;
 use crate::settings::Settings;
+use crate::waiting::status_of;
 
 /// A configured cluster.
 pub(crate) struct KubernetesSession {
@@ -116,7 +117,7 @@ impl KubernetesSession {
             let gone = format!("{id} was deleted while it was waited for");
             return Ok(Readiness::Broken(vec![gone.into()]));
         };
-        Ok(match readiness(&object) {
+        Ok(match status_of(&context, &object).await? {
             ObjectStatus::Current => Readiness::Ready(fields_of(&id.kind, &object)),
             ObjectStatus::Failed(reason) => Readiness::Broken(vec![reason.as_str().into()]),
             ObjectStatus::InProgress(reason) => {
