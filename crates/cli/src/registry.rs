@@ -13,6 +13,7 @@ use engine::installed::{
     ReadPart, RootOptions, Runtime, Simulation,
 };
 use hot::HotDialect;
+use manifests::ManifestsDialect;
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, SharedCloud};
 use providers::local::{LocalProvider, RecorderProgram};
@@ -38,6 +39,7 @@ pub(crate) fn dialects() -> Dialects {
         &PulumiDialect {
             passphrase: stack_passphrase,
         },
+        &ManifestsDialect,
     ])
 }
 

@@ -58,8 +58,9 @@ pub trait Dialect: Send + Sync {
     }
 
     /// Whether a folder can be a document. The dialect then recognises it by the
-    /// [entries](Document::entries), and wants the texts of its files. If no dialect reads folders, a
-    /// folder is a mistake wherever a document is needed.
+    /// [entries](Document::entries), and wants the texts of its files. Unless the dialect is
+    /// [sure](crate::certainty), those who name or find a folder look into its files, too. If no
+    /// dialect reads folders, a folder is a mistake wherever a document is needed.
     fn reads_folders(&self) -> bool {
         false
     }

@@ -9,6 +9,7 @@
 //! (`understand::check`); evaluation (`expr`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod certainty;
 pub mod codes;
 mod dialect;
 mod dialect_text;

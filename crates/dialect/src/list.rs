@@ -8,7 +8,7 @@ use expr::FunctionTable;
 
 use crate::{
     Companion, CompanionNames, Dialect, DialectRules, DialectSettings, Document, DocumentSettings,
-    InstanceFiles, LoadedCompanions, SecretManager,
+    InstanceFiles, LoadedCompanions, SecretManager, certainty,
 };
 
 /// The dialects that documents may be written in, as the program hands them in. Cheap to clone;
@@ -66,10 +66,8 @@ impl Dialects {
     /// Whether a text is certainly a document: by its version or its name, not only by keys that
     /// other files may have.
     pub fn recognise(&self, document: &Document<'_>) -> bool {
-        /// The certainty of a dialect that recognises only the name.
-        const BY_NAME: u8 = 60;
         self.readers(document)
-            .any(|dialect| dialect.recognise(document) >= BY_NAME)
+            .any(|dialect| dialect.recognise(document) >= certainty::NAMED)
     }
 
     /// Whether a dialect reads folders.

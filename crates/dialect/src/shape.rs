@@ -7,7 +7,8 @@ pub struct Shape {
     pub sections: &'static [&'static Section],
 }
 
-/// A mapping with fixed keys: the top level, or a definition in a section.
+/// A mapping with fixed keys: the top level, or a definition in a section. With the key
+/// [`SectionKey::OTHERS`] it may have further keys.
 pub struct Section {
     /// The displayed name: `resource`, `data source`.
     pub name: &'static str,
@@ -141,6 +142,9 @@ impl KeyForm {
 }
 
 impl SectionKey {
+    /// The name that stands for all keys that a section does not name.
+    pub const OTHERS: &str = "*";
+
     /// Creates an optional key of every version, without substitutions.
     pub const fn new(name: &'static str, form: KeyForm, docs: &'static str) -> SectionKey {
         SectionKey {

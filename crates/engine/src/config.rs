@@ -303,7 +303,7 @@ impl Config {
 
     fn config_error(&self, what: String) -> Error {
         Error::Config {
-            name: self.file.clone(),
+            name: self.file_or_flag(),
             source: what.into(),
             help: None,
         }
@@ -314,7 +314,7 @@ impl Config {
         let (line, column) = line_and_column(&self.source.text, at);
         let source = format!("line {line}, column {column}: {what}").into();
         Error::Config {
-            name: self.file.clone(),
+            name: self.file_or_flag(),
             source,
             help,
         }
@@ -540,6 +540,32 @@ impl Config {
             .entry(namespace.into())
             .or_default()
             .extend(values);
+        self
+    }
+
+    /// The name of the file for messages, or of the flag if there is no file.
+    fn file_or_flag(&self) -> String {
+        match self.file.is_empty() {
+            true => "--provider".to_owned(),
+            false => self.file.clone(),
+        }
+    }
+
+    /// Sets a setting of a provider for all instances, in place of what the file says. The value is
+    /// read as TOML writes it, such as `true` or `["a", "b"]`; any other text is a text.
+    pub fn with_setting(mut self, namespace: &str, key: &str, value: &str) -> Config {
+        let written = toml::from_str::<toml::Table>(&format!("value = {value}"));
+        let written = written.ok().filter(|table| table.len() == 1);
+        let value = written
+            .and_then(|mut table| table.remove("value"))
+            .unwrap_or_else(|| toml::Value::String(value.to_owned()));
+        let tables = self.instances.values_mut();
+        let own = tables.filter_map(|instance| instance.providers.get_mut(namespace));
+        for table in own {
+            table.insert(key.to_owned(), value.clone());
+        }
+        let all = self.providers.entry(namespace.into()).or_default();
+        all.insert(key.to_owned(), value);
         self
     }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use diag::FileId;
-use dialect::{Dialects, Document, LoadContext};
+use dialect::{Dialects, Document, LoadContext, certainty};
 use run::shell::read_at_most;
 
 use crate::error::Error;
@@ -22,8 +22,9 @@ const DEEPEST: usize = 64;
 /// Returns the documents in a folder and below it, sorted by path. Ignores hidden files, hidden
 /// folders and symbolic links to folders.
 ///
-/// A folder is a document if a dialect recognises it by its entries. Its files are then
-/// a part of it.
+/// A folder is a document if a dialect recognises it by its entries, and by its files if other folders
+/// may have such entries, too. Its files are then a part of it. A folder that a dialect recognises only
+/// to refuse it is passed over, with everything below it.
 /// A file is a document if it has the name of one (`*.blueprint.yaml`) or if a dialect recognises
 /// its content. Environments, files of inputs and other data are no documents.
 pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf>, Error> {
@@ -45,10 +46,11 @@ pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf
             }
             // For a symbolic link this is the type of the link.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                if is_folder_document(&path, dialects) {
-                    found.push(path);
-                } else if depth < DEEPEST {
-                    folders.push((path, depth + 1));
+                match folder_content(&path, dialects) {
+                    FolderContent::Document => found.push(path),
+                    FolderContent::Refused => {}
+                    FolderContent::Other if depth < DEEPEST => folders.push((path, depth + 1)),
+                    FolderContent::Other => {}
                 }
             } else if has_native_name(&name) || is_document(&path, &name, dialects) {
                 found.push(path);
@@ -107,24 +109,75 @@ pub(crate) fn program_of(project: &Path, dialects: &Dialects) -> Option<PathBuf>
     programs.find(|program: &PathBuf| program.is_file())
 }
 
+/// What a folder is for the dialects.
+#[derive(Clone, Copy, PartialEq)]
+enum FolderContent {
+    /// A document.
+    Document,
+    /// A document that its dialect refuses, with the reason.
+    Refused,
+    /// No document.
+    Other,
+}
+
 /// Whether a path is a folder that a dialect recognises as a document.
 pub fn is_folder_document(path: &Path, dialects: &Dialects) -> bool {
-    dialects.read_folders()
-        && path.is_dir()
-        && read_listing(path).is_ok_and(|listing| is_recognised_folder(path, &listing, dialects))
+    folder_content(path, dialects) != FolderContent::Other
 }
 
 /// Whether a dialect recognises a folder with this listing.
 pub(crate) fn is_recognised_folder(path: &Path, listing: &str, dialects: &Dialects) -> bool {
+    content_of_listing(path, listing, dialects) != FolderContent::Other
+}
+
+fn folder_content(path: &Path, dialects: &Dialects) -> FolderContent {
+    if !dialects.read_folders() || !path.is_dir() {
+        return FolderContent::Other;
+    }
+    match read_listing(path) {
+        Ok(listing) => content_of_listing(path, &listing, dialects),
+        Err(_) => FolderContent::Other,
+    }
+}
+
+/// Finds out what a folder with this listing is. If its names are not certain, its files are looked at:
+/// none may be a document of another dialect, and if the names are common ones, one must be a document
+/// of the same dialect.
+fn content_of_listing(path: &Path, listing: &str, dialects: &Dialects) -> FolderContent {
     let context = LoadContext {
         is_folder: true,
         ..LoadContext::NONE
     };
     let shown = path.to_string_lossy();
-    dialects
-        .parse(FileId::new(0), &shown, listing, &context)
-        .dialect
-        .is_some()
+    let parsed = dialects.parse(FileId::new(0), &shown, listing, &context);
+    let document = parsed.document();
+    let Some(dialect) = parsed.dialect else {
+        return FolderContent::Other;
+    };
+    let sure = dialect.recognise(&document);
+    if sure >= certainty::SURE {
+        return FolderContent::Document;
+    }
+    let mut has_own = sure >= certainty::NAMED;
+    for entry in document.entries().unwrap_or_default() {
+        let name = entry.name.as_ref();
+        if entry.is_folder || !is_text(name) && !has_native_name(name) {
+            continue;
+        }
+        let found = with_trees(&path.join(name), name, dialects, |file| {
+            dialects.detect(file).map(|found| found.name())
+        });
+        match found.flatten() {
+            Some(found) if found == dialect.name() => has_own = true,
+            Some(_) => return FolderContent::Other,
+            None => {}
+        }
+    }
+    match (sure <= certainty::REFUSED, has_own) {
+        (true, _) => FolderContent::Refused,
+        (false, true) => FolderContent::Document,
+        (false, false) => FolderContent::Other,
+    }
 }
 
 /// Returns the folder that the document at a path belongs to: a folder itself, that of the project of a

@@ -379,10 +379,13 @@ fn an_editor_learns_what_the_names_of_a_file_resolve_to() {
 fn a_document_is_formatted_without_being_written() {
     let source = DocumentSource::of_text("shop.yaml", "version:   2023-04-20\n");
     assert_eq!(
-        formatted(&source).text.as_deref(),
+        formatted(&source, &testkit::dialects()).text.as_deref(),
         Some("version: 2023-04-20\n")
     );
-    let broken = formatted(&DocumentSource::of_text("shop.yaml", "a: [1\n"));
+    let broken = formatted(
+        &DocumentSource::of_text("shop.yaml", "a: [1\n"),
+        &testkit::dialects(),
+    );
     assert!(broken.text.is_none() && broken.found.has_errors());
 }
 

@@ -36,6 +36,7 @@ fn compare(
 ) {
     match (desired, live) {
         (Json::Null, None | Some(Json::Null)) => {}
+        (desired, None | Some(Json::Null)) if is_left_out(desired, forms) => {}
         (Json::Object(fields), Some(Json::Object(live))) => {
             for (name, value) in fields {
                 path.push(PathStep::Field(name.as_str().into()));
@@ -83,6 +84,16 @@ fn same(one: &Json, other: &Json, forms: Option<&ValueForms>) -> bool {
     }
 }
 
+/// Whether the server leaves out a value that a document writes.
+fn is_left_out(written: &Json, forms: Option<&ValueForms>) -> bool {
+    let is_empty = match written {
+        Json::Object(fields) => fields.is_empty(),
+        Json::Array(items) => items.is_empty(),
+        other => return other.is_null(),
+    };
+    is_empty && forms.is_some_and(|forms| forms.is_collection)
+}
+
 /// Whether the items of a list are paired; others are compared as one value.
 fn is_paired(forms: Option<&ValueForms>) -> bool {
     let list = forms.and_then(|forms| forms.list.as_ref());
@@ -90,8 +101,9 @@ fn is_paired(forms: Option<&ValueForms>) -> bool {
 }
 
 /// The live object as the recorded one is written, where both mean the same: quantities have the
-/// recorded text, and the items of keyed lists and sets have the recorded order, before further
-/// ones. A later comparison of the two by value then finds only what differs in meaning.
+/// recorded text, the items of keyed lists and sets have the recorded order, before further ones,
+/// and empty lists and maps that the server leaves out are there. A later comparison of the two by
+/// value then finds only what differs in meaning.
 pub fn spelled_like(live: &Json, recorded: &Json, forms: &ValueForms) -> Json {
     spelled(live, recorded, Some(forms))
 }
@@ -107,7 +119,14 @@ fn spelled(live: &Json, recorded: &Json, forms: Option<&ValueForms>) -> Json {
                 };
                 (name.clone(), value)
             };
-            Json::Object(fields.iter().map(field).collect::<Map<_, _>>())
+            let mut written: Map<String, Json> = fields.iter().map(field).collect();
+            for (name, value) in recorded {
+                let forms = forms.and_then(|forms| forms.field(name));
+                if !written.contains_key(name) && is_left_out(value, forms) {
+                    written.insert(name.clone(), value.clone());
+                }
+            }
+            Json::Object(written)
         }
         (Json::Array(items), Json::Array(recorded)) if is_paired(forms) => {
             let item_forms = forms.and_then(ValueForms::item);
@@ -278,6 +297,16 @@ mod tests {
                 vec!["spec.externalIPs"],
             ),
             (json!({"spec": {"clusterIP": null}}), vec![]),
+            // The server leaves out an empty map or list, but no empty object.
+            (json!({"metadata": {"annotations": {}}}), vec![]),
+            (
+                json!({"spec": {"selector": {}, "loadBalancerSourceRanges": []}}),
+                vec![],
+            ),
+            (
+                json!({"spec": {"sessionAffinityConfig": {}}}),
+                vec!["spec.sessionAffinityConfig"],
+            ),
             (json!({"spec": {"type": null}}), vec!["spec.type"]),
             (json!({"spec": "x"}), vec!["spec"]),
             (live(), vec![]),
@@ -324,6 +353,11 @@ mod tests {
             .collect();
         assert_eq!(names, ["dns-tcp", "http", "dns"]);
         assert_eq!(written["spec"]["type"], "ClusterIP");
+        let recorded =
+            json!({"metadata": {"annotations": {}}, "spec": {"sessionAffinityConfig": {}}});
+        let written = spelled_like(&live(), &recorded, &forms);
+        assert_eq!(written["metadata"]["annotations"], json!({}));
+        assert!(written["spec"].get("sessionAffinityConfig").is_none());
     }
 
     fn ports() -> impl Strategy<Value = Vec<Json>> {

@@ -344,8 +344,8 @@ impl ObjectKey {
     }
 }
 
-/// Writes the `apiVersion` and the `kind` of a type into a manifest that leaves them out. A manifest
-/// may name another version of the group.
+/// Writes the `apiVersion` and the `kind` of a type into a manifest that leaves them out. A
+/// manifest may name another version of the group.
 ///
 /// # Errors
 /// If the manifest is not a map, or names another kind or group.

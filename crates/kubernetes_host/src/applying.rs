@@ -2,25 +2,28 @@
 
 use std::time::Duration;
 
-use ::kubernetes::{GroupKind, ManagedFields, ObjectId, deletion_held_by};
-use ::provider::{Applied, ApplyRequest, ErrorKind, Operation, ProviderDiagnostic, ProviderError};
+use ::kubernetes::{GroupKind, ManagedFields, ObjectId, ObjectStatus, deletion_held_by, readiness};
+use ::provider::{
+    Applied, ApplyRequest, ErrorKind, Operation, ProviderDiagnostic, ProviderError, Ready,
+};
 use serde_json::{Value as Json, json};
 
 use crate::bounds::{changing, reading};
 use crate::cluster::{ApplyOptions, RequestError, uid_of};
 use crate::context::{CallContext, parsed_id, short_digest};
 use crate::manifest::{Manifest, PlacedManifest};
-use crate::observed::{ObjectFacts, facts_after, fields_of, id_of, ready_of};
+use crate::observed::{ObjectFacts, facts_after, fields_of, id_of};
 use crate::problems::change_failed;
+use crate::waiting::status_of;
 
 /// The label with the token of a create whose name the server chooses.
-pub(crate) const TOKEN_LABEL: &str = "cyanotype.dev/create-token";
+pub(crate) const TOKEN_LABEL: &str = "cyan/create-token";
 
 /// The manager of `kubectl apply` without server-side apply.
 const KUBECTL_APPLY: &str = "kubectl-client-side-apply";
 
 /// The first pause between two looks at an object that is being deleted.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
 
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -97,11 +100,22 @@ pub(crate) async fn apply_manifest(
     }
     let mut facts = facts_after(&object, &manager, context.cluster, identity, known.adopted);
     facts.applied = facts.applied.filter(|_| is_applied);
+    // The object exists now, whatever else can be asked: the next look at it asks again.
+    let status = status_of(&context, &object).await;
+    let status = status.unwrap_or_else(|_| readiness(&object));
     Ok(Applied {
         id: id_of(&kind, &object).to_string().into(),
         fields: fields_of(&kind, &object),
         private: facts.to_value(&kind),
-        ready: ready_of(&object, &context.call.progress),
+        ready: match status {
+            ObjectStatus::Current => Ready::Yes,
+            ObjectStatus::Failed(reason) => Ready::Broken(vec![reason.as_str().into()]),
+            ObjectStatus::InProgress(reason) => {
+                (context.call.progress)(&reason);
+                Ready::Pending
+            }
+            ObjectStatus::Terminating => Ready::Pending,
+        },
         inputs: None,
         diagnostics: Vec::new(),
     })

@@ -56,6 +56,14 @@ impl RequestError {
         )
     }
 
+    /// Whether the account has no right for the request.
+    pub(crate) fn is_no_right(&self) -> bool {
+        let RequestError::Refused(failure) = self else {
+            return false;
+        };
+        failure.reason == FailureReason::NoRight
+    }
+
     /// Whether the object that a request names by its uid does not exist any more.
     pub(crate) fn is_gone(&self) -> bool {
         let RequestError::Refused(failure) = self else {

@@ -1,10 +1,7 @@
 //! An object of the cluster as the contract takes it: its fields, and the private data of its
 //! record.
 
-use ::kubernetes::{
-    FieldSet, GroupKind, ManagedFields, ManagerOperation, ObjectId, ObjectStatus, owned, readiness,
-};
-use ::provider::{Progress, Ready};
+use ::kubernetes::{FieldSet, GroupKind, ManagedFields, ManagerOperation, ObjectId, owned};
 use blueprint::{Name, Value};
 use data_encoding::HEXLOWER;
 use serde_json::Value as Json;
@@ -71,13 +68,32 @@ pub(crate) fn holds_secrets(kind: &GroupKind) -> bool {
     kind.is("", "Secret")
 }
 
+/// The annotation in which `kubectl apply` keeps a copy of the manifest, with the data of secrets.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The object without the bookkeeping of managers.
+pub(crate) fn without_bookkeeping(object: &Json) -> Json {
+    let mut object = object.clone();
+    let Some(metadata) = object.get_mut("metadata").and_then(Json::as_object_mut) else {
+        return object;
+    };
+    metadata.shift_remove("managedFields");
+    let Some(annotations) = metadata
+        .get_mut("annotations")
+        .and_then(Json::as_object_mut)
+    else {
+        return object;
+    };
+    annotations.shift_remove(LAST_APPLIED);
+    if annotations.is_empty() {
+        metadata.shift_remove("annotations");
+    }
+    object
+}
+
 /// The fields of an object, without the bookkeeping of managers. Data of secrets are marked.
 pub(crate) fn fields_of(kind: &GroupKind, object: &Json) -> Value {
-    let mut shown = object.clone();
-    if let Some(metadata) = shown.get_mut("metadata").and_then(Json::as_object_mut) {
-        metadata.shift_remove("managedFields");
-    }
-    let fields = from_json(&shown);
+    let fields = from_json(&without_bookkeeping(object));
     if !holds_secrets(kind) {
         return fields;
     }
@@ -178,18 +194,5 @@ pub(crate) fn facts_after(
         adopted,
         applied: digest.clone(),
         seen: digest,
-    }
-}
-
-/// Whether an object is ready directly after a change.
-pub(crate) fn ready_of(object: &Json, progress: &Progress) -> Ready {
-    match readiness(object) {
-        ObjectStatus::Current => Ready::Yes,
-        ObjectStatus::Failed(reason) => Ready::Broken(vec![reason.as_str().into()]),
-        ObjectStatus::InProgress(reason) => {
-            progress(&reason);
-            Ready::Pending
-        }
-        ObjectStatus::Terminating => Ready::Pending,
     }
 }

@@ -13,7 +13,7 @@ use crate::context::{CallContext, parsed_id, short_digest};
 use crate::forecast::{forecast, outputs_of_change, outputs_of_new};
 use crate::json::{at, set, to_json};
 use crate::manifest::{Manifest, PlacedManifest, has_open_kind};
-use crate::observed::{ObjectFacts, id_of};
+use crate::observed::{ObjectFacts, id_of, without_bookkeeping};
 use crate::settings::Existing;
 
 /// Plans a create, an update or the create of a replacement.
@@ -354,11 +354,11 @@ fn being_deleted(placed: &PlacedManifest, live: &Json) -> ProviderError {
 
 /// The parts of an object that a change of its declaration can change.
 fn comparable(object: &Json) -> Json {
-    let mut object = object.clone();
+    let mut object = without_bookkeeping(object);
     if let Some(entries) = object.as_object_mut() {
         entries.shift_remove("status");
         if let Some(metadata) = entries.get_mut("metadata").and_then(Json::as_object_mut) {
-            for name in ["managedFields", "resourceVersion", "generation"] {
+            for name in ["resourceVersion", "generation"] {
                 metadata.shift_remove(name);
             }
         }

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::provider::{
-    BoxFuture, Catalog, Configuration, Configured, Hosted, HostedPackage, Provider, ProviderError,
-    RecordedObject, SettingsChange,
+    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider,
+    ProviderError, RecordedObject, SettingsChange,
 };
 use blueprint::{IndexMap, Name, Value};
 
 use crate::cluster::Cluster;
 use crate::connect::connect;
+use crate::definitions::read_definitions;
 use crate::observed::ObjectFacts;
 use crate::problems::{error_of, refuse_other_cluster};
 use crate::session::KubernetesSession;
@@ -29,17 +30,40 @@ struct KubernetesProvider {
     recorded: Mutex<IndexMap<Name, Option<Name>>>,
 }
 
-/// Opens the package. Nothing is contacted or read: the types of the API are built in, and those of
-/// other kinds are open.
+/// Opens the package. Nothing is contacted: the types of the API are built in, those of the setting
+/// `crds` are read from files, and those of other kinds are open.
 ///
 /// # Errors
-/// None at present; the type is that of all hosts.
+/// If a file of `crds` cannot be read.
 pub fn open(
     package: HostedPackage,
 ) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> {
-    let namespace = package.name.clone();
+    Box::pin(async move {
+        open_package(package)
+            .await
+            .map(|it| it as Arc<dyn Provider>)
+    })
+}
+
+async fn open_package(package: HostedPackage) -> Result<Arc<KubernetesProvider>, ProviderError> {
+    let HostedPackage {
+        name,
+        folder,
+        settings,
+        ..
+    } = package;
+    let (definitions, folder) = {
+        let reading = tokio::task::spawn_blocking(move || {
+            let definitions = read_definitions(&settings, &folder);
+            (definitions, folder)
+        });
+        reading.await.map_err(|error| {
+            ProviderError::new(ErrorKind::Permanent, format!("reading stopped: {error}"))
+        })?
+    };
+    let types = KubernetesTypes::new(definitions?);
     let catalog = Catalog {
-        namespaces: vec![namespace],
+        namespaces: vec![name],
         docs: "Objects of a Kubernetes cluster.".into(),
         settings: Settings::declared(),
         hosted: Some(Hosted {
@@ -47,16 +71,15 @@ pub fn open(
             version: None,
             parameters: Value::Null,
         }),
-        source: Some(Arc::new(KubernetesTypes::new())),
+        source: Some(Arc::new(types)),
         max_parallel: 10,
         ..Catalog::default()
     };
-    let provider: Arc<dyn Provider> = Arc::new(KubernetesProvider {
+    Ok(Arc::new(KubernetesProvider {
         catalog: Arc::new(catalog),
-        folder: package.folder,
+        folder,
         recorded: Mutex::default(),
-    });
-    Box::pin(std::future::ready(Ok(provider)))
+    }))
 }
 
 impl KubernetesProvider {

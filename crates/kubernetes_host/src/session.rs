@@ -2,11 +2,11 @@
 //!
 //! Not here: what a change would do (`planning`), changes (`applying`).
 
-use ::kubernetes::{KindType, ObjectId, ObjectStatus, readiness};
+use ::kubernetes::{KindType, ObjectId, ObjectStatus};
 use ::provider::{
-    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, ImportRequest,
-    Imported, Observed, Operation, PlanRequest, Planned, ProviderDiagnostic, ProviderError,
-    ReadOutcome, ReadRequest, Readiness, Session,
+    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, FetchRequest,
+    Fetched, ImportRequest, Imported, Observed, Operation, PlanRequest, Planned,
+    ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Session,
 };
 use blueprint::{Name, Value};
 
@@ -14,12 +14,14 @@ use crate::applying::{apply_manifest, delete_object};
 use crate::bounds::{changing, reading};
 use crate::cluster::{Cluster, uid_of};
 use crate::context::{CallContext, parsed_id};
+use crate::data::fetch;
 use crate::json::to_json;
 use crate::manifest::{Manifest, has_open_kind};
 use crate::observed::{ObjectFacts, digest_of, fields_of, is_made_by};
 use crate::planning::plan_change;
 use crate::problems::refuse_other_cluster;
 use crate::settings::Settings;
+use crate::waiting::status_of;
 
 /// A configured cluster.
 pub(crate) struct KubernetesSession {
@@ -115,7 +117,7 @@ impl KubernetesSession {
             let gone = format!("{id} was deleted while it was waited for");
             return Ok(Readiness::Broken(vec![gone.into()]));
         };
-        Ok(match readiness(&object) {
+        Ok(match status_of(&context, &object).await? {
             ObjectStatus::Current => Readiness::Ready(fields_of(&id.kind, &object)),
             ObjectStatus::Failed(reason) => Readiness::Broken(vec![reason.as_str().into()]),
             ObjectStatus::InProgress(reason) => {
@@ -279,6 +281,16 @@ impl Session for KubernetesSession {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(reading(call, self.poll_with(call, request)))
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(reading(call, async move {
+            fetch(self.context(call)?, request).await
+        }))
     }
 
     fn import<'a>(

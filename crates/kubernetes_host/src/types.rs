@@ -5,26 +5,39 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::kubernetes::{KindType, builtin, schema};
-use ::provider::{Capabilities, ImplicitDependency, Plans, ResourceType, TypeSource};
+use ::kubernetes::schema::{self, DefinedKind};
+use ::kubernetes::{GroupKind, KindType, builtin};
+use ::provider::{
+    Capabilities, DataSourceType, ImplicitDependency, Plans, ResourceType, TypeSource,
+};
 use blueprint::{Field, Kind, Name, Schema, TypeId};
+
+use crate::data::data_source_type;
 
 /// The types of the package. A type is made when it is first used.
 #[derive(Debug)]
 pub(crate) struct KubernetesTypes {
     /// The types of the kinds that every cluster has.
     names: Vec<String>,
+    /// The types of the kinds that the setting `crds` defines.
+    defined: HashMap<GroupKind, Arc<ResourceType>>,
     made: Mutex<HashMap<Name, Arc<ResourceType>>>,
 }
 
 impl KubernetesTypes {
-    /// The types. None is made.
-    pub(crate) fn new() -> KubernetesTypes {
+    /// The types of all clusters and of these kinds.
+    pub(crate) fn new(defined: Vec<DefinedKind>) -> KubernetesTypes {
         let kinds = builtin().kinds().filter(|kind| kind.is_managed());
+        let own = defined.iter().map(|defined| &defined.kind);
+        let names = kinds.map(|info| &info.kind).chain(own);
+        let names = names.map(|kind| kind.type_name().to_string()).collect();
+        let types = defined.into_iter().filter_map(|defined| {
+            let preferred = defined.versions.into_iter().next()?;
+            Some((defined.kind, preferred.schema.resource_type))
+        });
         KubernetesTypes {
-            names: kinds
-                .map(|info| info.kind.type_name().to_string())
-                .collect(),
+            names,
+            defined: types.collect(),
             made: Mutex::default(),
         }
     }
@@ -32,18 +45,28 @@ impl KubernetesTypes {
 
 impl TypeSource for KubernetesTypes {
     fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
-        let ty: KindType = name.parse().ok()?;
+        let ty = self.known(name)?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = made.get(name) {
             return Some(known.clone());
         }
-        let new = Arc::new(type_of(&ty));
+        let new = Arc::new(managed_type(&ty, self.schema_type(&ty)));
         made.insert(name.into(), new.clone());
         Some(new)
     }
 
     fn has_resource_type(&self, name: &str) -> bool {
-        name.parse::<KindType>().is_ok()
+        self.known(name).is_some()
+    }
+
+    fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {
+        let ty = self.known(name)?;
+        let KindType::Kind(_) = ty else { return None };
+        Some(Arc::new(data_source_type(&ty, &self.schema_type(&ty))))
+    }
+
+    fn data_source_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.names.iter().map(String::as_str))
     }
 
     fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
@@ -51,14 +74,37 @@ impl TypeSource for KubernetesTypes {
     }
 }
 
-fn type_of(ty: &KindType) -> ResourceType {
-    let known = match ty {
-        KindType::Any => Some(open_type(ty)),
-        KindType::Kind(kind) => builtin()
-            .object_schema(kind, None)
-            .map(|schema| ResourceType::clone(&schema.resource_type)),
-    };
-    let known = known.unwrap_or_else(|| open_type(ty));
+impl KubernetesTypes {
+    /// The type that a name stands for. `None` if no cluster has it: a group of the API itself has
+    /// only the kinds that are built in. Other groups may have any kind.
+    fn known(&self, name: &str) -> Option<KindType> {
+        let ty: KindType = name.parse().ok()?;
+        let KindType::Kind(kind) = &ty else {
+            return Some(ty);
+        };
+        let is_of_api = builtin().kinds().any(|info| info.kind.group == kind.group);
+        let exists = builtin().kind(kind).is_some() || self.defined.contains_key(kind);
+        (exists || !is_of_api).then_some(ty)
+    }
+
+    /// The type of a kind by its schema, if it is known.
+    fn schema_type(&self, ty: &KindType) -> ResourceType {
+        let KindType::Kind(kind) = ty else {
+            return open_type(ty);
+        };
+        if let Some(defined) = self.defined.get(kind) {
+            return ResourceType::clone(defined);
+        }
+        match builtin().object_schema(kind, None) {
+            Some(schema) => ResourceType::clone(&schema.resource_type),
+            None => open_type(ty),
+        }
+    }
+}
+
+/// A type with what this provider can do with its objects.
+fn managed_type(ty: &KindType, known: ResourceType) -> ResourceType {
+    let described_only = known.capabilities.described_only && *ty != KindType::Any;
     ResourceType {
         capabilities: Capabilities {
             checks: true,
@@ -69,6 +115,7 @@ fn type_of(ty: &KindType) -> ResourceType {
             complete_when_ready: true,
             adopts: true,
             finds: true,
+            described_only,
             ..known.capabilities
         },
         waits: waits(),

@@ -11,6 +11,7 @@ use engine::installed::{
     Simulation,
 };
 use hot::HotDialect;
+use manifests::ManifestsDialect;
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, ScriptedFault, SharedCloud};
 use pulumi::PulumiDialect;
@@ -24,6 +25,7 @@ pub fn dialects() -> Dialects {
         &BlueprintDialect as &'static dyn Dialect,
         &HotDialect,
         &PulumiDialect::LOCKED,
+        &ManifestsDialect,
     ])
 }
 

@@ -2,8 +2,8 @@
 //! run.
 //!
 //! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so
-//! is `yaml hot`, a template, and `yaml pulumi`, a program. It is checked, and with the further
-//! word `stage` staged too, each in a new harness. The comments of the document name the expected
+//! is `yaml hot`, a template, `yaml pulumi`, a program, and `yaml manifests`. It is checked, and with
+//! the further word `stage` staged too, each in a new harness. The comments of the document name the expected
 //! diagnostics; any other diagnostic is a failure:
 //!
 //! ```text
@@ -30,6 +30,11 @@ use crate::document_sources::InMemorySource;
 use crate::harness::{Harness, heat_environment};
 use crate::runtime::in_runtime;
 
+/// The types of Kubernetes that manifests on pages may have.
+const MANIFEST_TYPES: &str = r#"{"format": 1, "namespace": ["kubernetes"],
+  "package": {"family": "kubernetes", "version": "1"},
+  "resourceTypes": {"kubernetes/core/ConfigMap": {"docs": "Data for programs.", "open": true, "fields": {}}}}"#;
+
 /// A document of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageBlock {
@@ -39,6 +44,8 @@ pub struct PageBlock {
     pub name: &'static str,
     /// Whether the document is a template of Heat, for which Heat's types are available.
     pub hot: bool,
+    /// Whether the document is a stream of manifests, for which some types of Kubernetes are available.
+    pub manifests: bool,
     /// Whether the document is staged, too.
     pub stage: bool,
     /// The text of the document.
@@ -88,12 +95,15 @@ pub fn blocks(page: &str) -> Vec<PageBlock> {
                     _ => None,
                 };
                 let hot = words.get(1) == Some(&"hot");
+                let manifests = words.get(1) == Some(&"manifests");
+                let is_native = words.get(1) == Some(&"blueprint");
                 let block = name
-                    .filter(|_| hot || program || words.get(1) == Some(&"blueprint"))
+                    .filter(|_| hot || program || manifests || is_native)
                     .map(|name| PageBlock {
                         line: number + 1,
                         name,
                         hot,
+                        manifests,
                         stage: words.get(2) == Some(&"stage"),
                         text: String::new(),
                         included_files: included_files.clone(),
@@ -208,7 +218,13 @@ impl PageBlock {
                     Arc::new(pulumi_host::built_in::built_in()),
                 ],
             };
-            let mut harness = Harness::with(std::path::PathBuf::from("/nowhere"), Vec::new(), real);
+            let simulated = match self.manifests {
+                true => vec![Arc::new(
+                    provider::read_catalog(MANIFEST_TYPES).expect("the catalogue is valid"),
+                )],
+                false => Vec::new(),
+            };
+            let mut harness = Harness::with(std::path::PathBuf::from("/nowhere"), simulated, real);
             let texts = self
                 .included_files
                 .iter()

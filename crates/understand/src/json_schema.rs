@@ -120,6 +120,7 @@ impl SchemaBuilder {
         let properties: Map<String, Json> = section
             .keys
             .iter()
+            .filter(|key| key.name != SectionKey::OTHERS)
             .map(|key| (key.name.to_owned(), self.described(key)))
             .collect();
         let required: Vec<&str> = section
@@ -128,8 +129,9 @@ impl SchemaBuilder {
             .filter(|key| key.required)
             .map(|key| key.name)
             .collect();
+        let others = section.key(SectionKey::OTHERS).is_some();
         let mut schema =
-            json!({"type": "object", "properties": properties, "additionalProperties": false});
+            json!({"type": "object", "properties": properties, "additionalProperties": others});
         if !required.is_empty() {
             schema["required"] = json!(required);
         }

@@ -53,6 +53,35 @@ pub(super) fn wait_time(text: &str) -> Result<Duration, String> {
     blueprint::parse_duration(text).map_err(wrong)
 }
 
+/// `NAME.KEY=VALUE`: a setting of a provider.
+#[derive(Clone, Debug)]
+pub(crate) struct ProviderSetting {
+    /// The name of the provider.
+    pub(crate) provider: String,
+    pub(crate) key: String,
+    /// The value as TOML writes it, or a text.
+    pub(crate) value: String,
+}
+
+impl std::str::FromStr for ProviderSetting {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<ProviderSetting, &'static str> {
+        let wrong = "write `NAME.KEY=VALUE`, such as `kubernetes.context=prod`";
+        let (path, value) = text.split_once('=').ok_or(wrong)?;
+        // Names of packages may have dots; keys have none.
+        let (provider, key) = path.rsplit_once('.').ok_or(wrong)?;
+        if provider.is_empty() || key.is_empty() {
+            return Err(wrong);
+        }
+        Ok(ProviderSetting {
+            provider: provider.to_owned(),
+            key: key.to_owned(),
+            value: value.to_owned(),
+        })
+    }
+}
+
 /// `ADDRESS` or `ADDRESS=ID`.
 #[derive(Clone, Debug)]
 pub(crate) struct Adopted(pub(crate) Adoption);

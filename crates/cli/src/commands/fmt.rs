@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 
 use crate::arguments::Fmt;
 use crate::exit::{CommandError, Exit};
-use crate::open;
 use crate::view::report::Report;
+use crate::{open, registry};
 
 pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandError> {
     let named: Vec<Option<PathBuf>> = if arguments.files.is_empty() {
@@ -62,7 +62,7 @@ fn format_document(
         is_unformattable: is_left,
         found,
         files,
-    } = formatted(source);
+    } = formatted(source, &registry::dialects());
     report.diagnostics(&found, &files);
     let Some(text) = text else { return Ok(None) };
     if is_left {

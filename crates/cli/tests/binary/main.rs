@@ -26,6 +26,7 @@ mod language;
 mod life;
 mod local;
 mod machine;
+mod manifests;
 mod moves;
 mod named_files;
 mod other_stacks;

@@ -22,6 +22,8 @@ pub struct ValueForms {
     pub list: Option<ListForm>,
     /// Whether the value is a quantity, such as `500m`. Quantities are compared by their amounts.
     pub is_quantity: bool,
+    /// Whether the value is a list or a map with any keys. The server leaves out an empty one.
+    pub is_collection: bool,
     /// The forms of fields. Fields without forms are left out.
     pub fields: IndexMap<Name, Arc<ValueForms>>,
     /// The forms of the items of a list, or of the values of a map.
@@ -31,7 +33,7 @@ pub struct ValueForms {
 impl ValueForms {
     /// Whether there is nothing to know about the value.
     pub fn is_plain(&self) -> bool {
-        self.list.is_none() && !self.is_quantity && self.fields.is_empty() && self.every.is_none()
+        *self == ValueForms::default()
     }
 
     /// The forms of a field or of an entry of a map. `None` if there is nothing to know about it.

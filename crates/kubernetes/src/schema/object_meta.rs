@@ -81,19 +81,20 @@ pub(super) fn object_meta() -> (Field, Arc<ValueForms>) {
     if let Some(owners) = fields.get_mut("ownerReferences") {
         owners.keyed_by = Some("uid".into());
     }
-    let form = |list: ListForm| {
-        Arc::new(ValueForms {
-            list: Some(list),
+    let form = |name: &str, list: Option<ListForm>| {
+        let forms = ValueForms {
+            list,
+            is_collection: true,
             ..ValueForms::default()
-        })
+        };
+        (Name::from(name), Arc::new(forms))
     };
     let forms = ValueForms {
         fields: [
-            (Name::from("finalizers"), form(ListForm::Set)),
-            (
-                Name::from("ownerReferences"),
-                form(ListForm::Map(vec!["uid".into()])),
-            ),
+            form("labels", None),
+            form("annotations", None),
+            form("finalizers", Some(ListForm::Set)),
+            form("ownerReferences", Some(ListForm::Map(vec!["uid".into()]))),
         ]
         .into_iter()
         .collect(),

@@ -148,6 +148,7 @@ impl<'a> SchemaReader<'a> {
             ..Field::of(Kind::Map(Arc::new(value)))
         };
         let forms = ValueForms {
+            is_collection: true,
             every: Some(form).filter(|form| !form.is_plain()),
             ..ValueForms::default()
         };
@@ -176,6 +177,7 @@ impl<'a> SchemaReader<'a> {
         };
         let forms = ValueForms {
             list: Some(list),
+            is_collection: true,
             every: Some(form).filter(|form| !form.is_plain()),
             ..ValueForms::default()
         };

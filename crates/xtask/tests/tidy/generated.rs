@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use blueprint_dialect::BlueprintDialect;
 use dialect::Dialect;
 use hot::HotDialect;
+use manifests::ManifestsDialect;
 use pulumi::PulumiDialect;
 use serde_json::{Map, Value};
 
@@ -54,6 +55,7 @@ fn language() -> String {
         &BlueprintDialect as &dyn Dialect,
         &HotDialect,
         &PulumiDialect::LOCKED,
+        &ManifestsDialect,
     ] {
         for section in dialect.shape().sections {
             page.push_str(&format!(
