@@ -82,6 +82,7 @@ impl ClusterPlace {
         let mut command = self.place.cyan(arguments);
         command
             .env("KUBECONFIG", &self.kubeconfig)
+            .env("CYAN_STATE", "sqlite:.cyan/state.db")
             .env("CYAN_KEY", format!("{}=", "A".repeat(43)));
         command
     }

@@ -1,4 +1,5 @@
-//! The whole life of objects of many kinds, from a blueprint and from a template of Heat.
+//! The whole life of objects of many kinds, from a blueprint, a template of Heat, and a folder of
+//! manifests.
 
 use serde_json::{Value as Json, json};
 
@@ -7,32 +8,62 @@ use super::cluster::{ClusterPlace, FILE};
 /// The text that must never be shown, and its form in the API.
 const SECRETS: [&str; 2] = ["correct-horse", "Y29ycmVjdC1ob3JzZQ"];
 
-/// A dialect: the name of the document, and how it holds resources.
+/// A dialect: the file of the document, and its text for some resources.
 struct DocumentForm {
     file: &'static str,
-    resources_of: fn(Json) -> Json,
+    text_of: fn(Json) -> String,
+    /// The argument that names the document. Empty if commands find it.
+    argument: &'static [&'static str],
     /// Whether an object is deleted before the one that replaces it.
     replaces: bool,
 }
 
 const BLUEPRINT: DocumentForm = DocumentForm {
     file: FILE,
-    resources_of: |resources| json!({"version": "2023-04-20", "resources": resources}),
+    text_of: |resources| json!({"version": "2023-04-20", "resources": resources}).to_string(),
+    argument: &[],
     replaces: true,
 };
 
 const TEMPLATE: DocumentForm = DocumentForm {
     file: "shop.yaml",
-    resources_of: |mut resources| {
+    text_of: |mut resources| {
         for resource in resources.as_object_mut().unwrap().values_mut() {
             let resource = resource.as_object_mut().unwrap();
             let spec = resource.remove("spec").unwrap();
             resource.insert("properties".to_owned(), spec);
         }
-        json!({"heat_template_version": "2021-04-16", "resources": resources})
+        json!({"heat_template_version": "2021-04-16", "resources": resources}).to_string()
     },
+    argument: &[],
     // Known to be wrong: templates of Heat create the new object first, which has the same name.
     replaces: false,
+};
+
+const FOLDER: DocumentForm = DocumentForm {
+    file: "k8s/shop.yaml",
+    text_of: |resources| {
+        let manifest = |resource: &Json| {
+            let ty = resource["type"].as_str().unwrap();
+            let [_, group, kind] = ty.split('/').collect::<Vec<_>>()[..] else {
+                panic!("{ty}");
+            };
+            let version = match group {
+                "core" => "v1".to_owned(),
+                group => format!("{group}/v1"),
+            };
+            let mut manifest = json!({"apiVersion": version, "kind": kind});
+            for (name, value) in resource["spec"].as_object().unwrap() {
+                manifest[name] = value.clone();
+            }
+            format!("---\n{manifest}\n")
+        };
+        { resources.as_object().unwrap().values() }
+            .map(manifest)
+            .collect()
+    },
+    argument: &["k8s/"],
+    replaces: true,
 };
 
 /// How far the document has changed.
@@ -167,15 +198,21 @@ fn whole_life(form: &DocumentForm, word: &str) {
         return;
     };
     let write = |version: Version| {
-        let document = (form.resources_of)(resources(&cluster.namespace, version, form.replaces));
-        let text = serde_json::to_string_pretty(&document).unwrap();
-        cluster.place.write(form.file, text);
+        let resources = resources(&cluster.namespace, version, form.replaces);
+        cluster.place.write(form.file, (form.text_of)(resources));
         // The folder has a name that no stack of Heat may have.
-        cluster.place.write("cyan.toml", "instance = \"shop\"\n");
+        let config = if form.argument.is_empty() {
+            "cyan.toml"
+        } else {
+            "k8s/cyan.toml"
+        };
+        cluster.place.write(config, "instance = \"shop\"\n");
     };
+    let ends = |words: &[&str], last: &str| cluster.ends(&[words, form.argument].concat(), last);
+    let is_up_to_date = || ends(&["stage"], "0 to create, 0 to update, 0 to delete");
     write(Version::First);
-    cluster.exits(0, &["validate"]);
-    let staged = cluster.ends(&["stage"], "16 to create, 0 to update, 0 to delete");
+    cluster.exits(0, &[&["validate"], form.argument].concat());
+    let staged = ends(&["stage"], "16 to create, 0 to update, 0 to delete");
     let needs = format!(
         "it needs the namespace `{}`, which does not exist",
         cluster.namespace
@@ -188,16 +225,16 @@ fn whole_life(form: &DocumentForm, word: &str) {
         "{}",
         staged.out
     );
-    cluster.ends(&["deploy", "-y"], "16 created, 0 updated, 0 deleted");
-    cluster.is_up_to_date();
+    ends(&["deploy", "-y"], "16 created, 0 updated, 0 deleted");
+    is_up_to_date();
     let created = cluster.object("deployment/web").unwrap();
     assert_eq!(created["status"]["availableReplicas"], 2);
 
     write(Version::Updated);
     let boat = format!("boats.{}.test/boat", cluster.namespace);
-    cluster.ends(&["stage", "-v"], "0 to create, 9 to update, 0 to delete");
-    cluster.ends(&["deploy", "-y"], "0 created, 9 updated, 0 deleted");
-    cluster.is_up_to_date();
+    ends(&["stage", "-v"], "0 to create, 9 to update, 0 to delete");
+    ends(&["deploy", "-y"], "0 created, 9 updated, 0 deleted");
+    is_up_to_date();
     let updated = cluster.object("deployment/web").unwrap();
     assert_eq!(updated["spec"]["replicas"], 3);
     assert_eq!(updated["metadata"]["uid"], created["metadata"]["uid"]);
@@ -206,35 +243,37 @@ fn whole_life(form: &DocumentForm, word: &str) {
     if form.replaces {
         write(Version::Replaced);
         let last = "0 to create, 1 to update, 0 to delete, 2 to replace";
-        let staged = cluster.ends(&["stage"], last);
+        let staged = ends(&["stage"], last);
         assert!(
             staged.out.contains("(forces replacement)"),
             "{}",
             staged.out
         );
-        cluster.ends(
+        ends(
             &["deploy", "-y"],
             "0 created, 1 updated, 0 deleted, 2 replaced",
         );
-        cluster.is_up_to_date();
+        is_up_to_date();
         let replaced = cluster.object("deployment/web").unwrap();
         assert_ne!(replaced["metadata"]["uid"], created["metadata"]["uid"]);
     }
 
     write(Version::Removed);
-    cluster.ends(&["deploy", "-y"], "0 created, 0 updated, 2 deleted");
+    ends(&["deploy", "-y"], "0 created, 0 updated, 2 deleted");
     assert_eq!(cluster.object("ingress/gate"), None);
+    let staged = [&["stage", "-v", "--json"], form.argument].concat();
     for command in [
+        &staged[..],
         &["show"][..],
         &["show", "--json"],
         &["drift", "--json"],
-        &["stage", "--json"],
+        &["list", "--json"],
     ] {
         cluster.exits(0, command);
     }
 
     // The objects go before their namespace and before the definitions of their kinds.
-    cluster.ends(&["destroy", "-y"], "0 created, 0 updated, 14 deleted");
+    ends(&["destroy", "-y"], "0 created, 0 updated, 14 deleted");
     let namespace = ["get", "namespace", &cluster.namespace, "--ignore-not-found"];
     assert_eq!(cluster.done(&namespace), "");
     let definitions = cluster.done(&["get", "crd", "-o=name"]);
@@ -250,6 +289,11 @@ fn objects_of_a_blueprint_live_from_plan_to_destroy() {
 #[test]
 fn objects_of_a_heat_template_live_from_plan_to_destroy() {
     whole_life(&TEMPLATE, "life-hot");
+}
+
+#[test]
+fn objects_of_a_folder_live_from_plan_to_destroy() {
+    whole_life(&FOLDER, "life-folder");
 }
 
 #[test]
