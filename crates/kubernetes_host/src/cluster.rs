@@ -146,6 +146,17 @@ impl Cluster {
         Ok(answer.body)
     }
 
+    /// The objects of a collection that have a label.
+    pub(crate) async fn list(
+        &self,
+        kind: &GroupKind,
+        collection: &str,
+        label: &str,
+    ) -> Result<Json, RequestError> {
+        let path = format!("{collection}?labelSelector={}", label.replace('/', "%2F"));
+        self.get(kind, &path).await
+    }
+
     /// Applies an object, as [server-side apply] does.
     ///
     /// [server-side apply]: https://kubernetes.io/docs/reference/using-api/server-side-apply/

@@ -10,14 +10,14 @@ use ::provider::{
 };
 use blueprint::{Name, Value};
 
-use crate::applying::{apply_manifest, delete_object};
+use crate::applying::{TOKEN_LABEL, apply_manifest, delete_object};
 use crate::bounds::{changing, reading};
 use crate::cluster::{Cluster, uid_of};
-use crate::context::{CallContext, parsed_id};
+use crate::context::{CallContext, parsed_id, short_digest};
 use crate::data::fetch;
 use crate::json::to_json;
 use crate::manifest::{Manifest, has_open_kind};
-use crate::observed::{ObjectFacts, digest_of, fields_of, is_made_by};
+use crate::observed::{ObjectFacts, digest_of, fields_of, id_of, is_made_by};
 use crate::planning::plan_change;
 use crate::problems::refuse_other_cluster;
 use crate::settings::Settings;
@@ -52,8 +52,13 @@ impl KubernetesSession {
         request: ReadRequest<'_>,
     ) -> Result<ReadOutcome, ProviderError> {
         let context = self.context(call)?;
-        let Some(id) = id_of_read(&context, &request).await? else {
-            return Ok(ReadOutcome::Unknown);
+        let (id, is_labelled) = match (id_of_read(&context, &request).await?, request.token) {
+            (Some(id), _) => (id, false),
+            (None, None) => return Ok(ReadOutcome::Unknown),
+            (None, Some(token)) => match id_by_token(&context, &request, token).await? {
+                Some(id) => (id, true),
+                None => return Ok(ReadOutcome::Absent),
+            },
         };
         let known = ObjectFacts::read(request.private);
         if let Some(recorded) = &known.cluster {
@@ -76,7 +81,7 @@ impl KubernetesSession {
         let manager = context.manager();
         // A cut-off create was carried out if the object has fields of this instance: a create of
         // an object that exists is refused.
-        if request.token.is_some() {
+        if request.token.is_some() && !is_labelled {
             let (intended, _) = to_json(request.inputs).unwrap_or_default();
             if !is_made_by(&object, &manager, &intended) {
                 return Ok(ReadOutcome::Absent);
@@ -84,8 +89,9 @@ impl KubernetesSession {
         }
         let seen = Some(digest_of(&object, &manager));
         let applied = match request.token {
-            Some(_) => known.applied.clone().or_else(|| seen.clone()),
-            None => known.applied.clone(),
+            Some(_) if !is_labelled => known.applied.clone().or_else(|| seen.clone()),
+            // The fields are not those of an apply yet, so the next change takes them over.
+            _ => known.applied.clone(),
         };
         let facts = ObjectFacts {
             uid,
@@ -179,6 +185,27 @@ async fn id_of_read(
             name: placed.name?,
         })
     }))
+}
+
+/// The object that a create with a name of the server's choice made, by its label. `None` if the
+/// create was not carried out.
+async fn id_by_token(
+    context: &CallContext<'_>,
+    request: &ReadRequest<'_>,
+    token: &str,
+) -> Result<Option<ObjectId>, ProviderError> {
+    let manifest = Manifest::of(request.type_name, request.inputs)?;
+    let Some(placed) = manifest.place(context.cluster).await? else {
+        return Ok(None);
+    };
+    let kind = placed.api.group_kind();
+    let collection = placed.api.collection(placed.namespace.as_deref());
+    let label = format!("{TOKEN_LABEL}={}", short_digest(token));
+    match context.cluster.list(&kind, &collection, &label).await {
+        Ok(found) => Ok(found["items"].get(0).map(|object| id_of(&kind, object))),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(context.failed(error)),
+    }
 }
 
 /// The spec that only says which object it is.

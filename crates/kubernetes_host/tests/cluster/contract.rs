@@ -9,7 +9,7 @@ use provider::HostedPackage;
 use crate::peer::Peer;
 
 /// The value of a manifest in JSON.
-fn manifest(text: &str) -> Value {
+pub(crate) fn manifest(text: &str) -> Value {
     value(&serde_json::from_str(text).unwrap())
 }
 

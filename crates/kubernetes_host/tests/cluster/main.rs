@@ -4,5 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 mod contract;
+mod cut_off;
 mod peer;
 mod rollouts;

@@ -1,13 +1,11 @@
 //! `kubectl rollout status` and the provider say the same about workloads.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use blueprint::{Address, Value};
-use contract_tests::provider::Setup;
-use provider::{Call, Configuration, FileAccess, ReadRequest, Readiness, Session};
+use blueprint::Value;
+use provider::{ReadRequest, Readiness};
 
-use crate::contract::{package, setup};
+use crate::cut_off::OpenSession;
 use crate::peer::{Peer, text};
 
 /// The time within which a workload reaches its state.
@@ -217,30 +215,10 @@ const CHANGES: &[(&str, &[Change])] = &[
 /// The provider's session, and a namespace.
 struct Rollouts {
     peer: Peer,
-    session: Arc<dyn Session>,
-    setup: Setup,
+    open: OpenSession,
 }
 
 impl Rollouts {
-    fn call(&self) -> Call {
-        Call {
-            call_records: None,
-            instances: None,
-            instance: "rollouts".into(),
-            address: Address::root("web"),
-            urn: Default::default(),
-            token: "token".into(),
-            deadline: None,
-            cancel: Default::default(),
-            root: self.setup.folder.as_path().into(),
-            folder: self.setup.folder.as_path().into(),
-            settings: self.setup.settings.clone(),
-            files: FileAccess::default(),
-            now: self.setup.now,
-            progress: Arc::new(|_: &str| {}),
-        }
-    }
-
     /// What the provider says about a workload.
     async fn ours(&self, kind: &str, name: &str) -> (Rollout, String) {
         let id = format!("apps/{kind}/{}/{name}", self.peer.namespace);
@@ -253,8 +231,8 @@ impl Rollouts {
             private: &Value::Null,
             token: None,
         };
-        let call = self.call();
-        match self.session.poll_ready(&call, request).await.unwrap() {
+        let OpenSession { session, call } = &self.open;
+        match session.poll_ready(call, request).await.unwrap() {
             Readiness::Ready(_) => (Ready, String::new()),
             Readiness::NotYet(why) => (Progressing, why.unwrap_or_default().to_string()),
             Readiness::Broken(why) => (Failed, why.join(", ")),
@@ -337,22 +315,8 @@ async fn kubectl_and_the_provider_agree_on_rollouts() {
     let Some(peer) = Peer::of("rollouts") else {
         return;
     };
-    let setup = setup(&peer);
-    let provider = kubernetes_host::open(package(&peer)).await.unwrap();
-    let with = Configuration {
-        name: "kubernetes".into(),
-        settings: setup.settings.clone(),
-        former: Value::Null,
-        offline: false,
-        root: setup.folder.as_path().into(),
-        log: Arc::new(|_: &str| {}),
-    };
-    let session = provider.configure(with).await.unwrap().session;
-    let rollouts = Rollouts {
-        peer,
-        session,
-        setup,
-    };
+    let open = OpenSession::of(&peer).await;
+    let rollouts = Rollouts { peer, open };
     let mut compared = 0;
     for (name, changes) in CHANGES {
         for change in *changes {
