@@ -330,6 +330,8 @@ impl Cluster {
             .map_err(|error| RequestError::NotSent(format!("no request can be made: {error}")))?;
         let answer = self.client.send(request).await.map_err(sending_failed)?;
         let status = answer.status();
+        let pause = answer.headers().get(http::header::RETRY_AFTER);
+        let pause = pause.and_then(|pause| pause.to_str().ok()?.parse().ok());
         let bytes = answer.into_body().collect().await;
         let bytes = bytes.map_err(|error| {
             RequestError::Lost(format!("the answer of the server is incomplete: {error}"))
@@ -341,7 +343,12 @@ impl Cluster {
                 kind,
                 object: body.map(|(_, object)| object),
             };
-            let failure = ApiFailure::of_answer(status.as_u16(), &text, request);
+            let mut failure = ApiFailure::of_answer(status.as_u16(), &text, request);
+            // A server without time, or a proxy before it, answers without a body that says this.
+            failure.retry_after_seconds = failure.retry_after_seconds.or(pause);
+            if failure.message.is_empty() {
+                failure.message = format!("the server answers `{status}`");
+            }
             return Err(RequestError::Refused(Box::new(failure)));
         }
         let body = serde_json::from_slice(&bytes).map_err(|error| {
