@@ -6,6 +6,7 @@
 mod cluster;
 mod edits;
 mod existing;
+mod faults;
 mod life;
 mod refusals;
 mod requests;

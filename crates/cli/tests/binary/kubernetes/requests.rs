@@ -29,14 +29,7 @@ impl LoggingProxy {
         let mut out = BufReader::new(process.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
         let address = line.trim().rsplit(' ').next().unwrap();
-        let config = serde_json::json!({
-            "apiVersion": "v1", "kind": "Config", "current-context": "proxy",
-            "clusters": [{"name": "proxy", "cluster": {"server": format!("http://{address}")}}],
-            "users": [{"name": "proxy", "user": {}}],
-            "contexts": [{"name": "proxy", "context": {"cluster": "proxy", "user": "proxy"}}],
-        });
-        cluster.kubeconfig = cluster.place.path().join("kubeconfig");
-        fs::write(&cluster.kubeconfig, config.to_string()).unwrap();
+        cluster.use_server(&format!("http://{address}"));
         LoggingProxy {
             process,
             log,
