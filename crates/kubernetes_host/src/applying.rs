@@ -8,7 +8,7 @@ use ::provider::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::bounds::{cancelled, changing, reading};
+use crate::bounds::{changing, reading};
 use crate::cluster::{ApplyOptions, RequestError, uid_of};
 use crate::context::{CallContext, parsed_id, short_digest};
 use crate::manifest::{Manifest, PlacedManifest};
@@ -276,14 +276,19 @@ async fn wait_until_gone(
             }
             told.clone_from(&held);
         }
+        let still = |kind: ErrorKind| {
+            let why = held
+                .as_ref()
+                .map_or_else(String::new, |held| format!(": {held}"));
+            let message = format!("{} `{}` is still being deleted{why}", id.kind.kind, id.name);
+            ProviderError::new(kind, message)
+        };
         let limit = context.call.deadline;
         if limit.is_some_and(|limit| begin.elapsed() + pause > limit) {
-            let why = held.map_or_else(String::new, |held| format!(": {held}"));
-            let message = format!("{} `{}` is still being deleted{why}", id.kind.kind, id.name);
-            return Err(ProviderError::new(ErrorKind::TimedOut, message));
+            return Err(still(ErrorKind::TimedOut));
         }
         tokio::select! {
-            () = context.call.cancel.cancelled() => return Err(cancelled()),
+            () = context.call.cancel.cancelled() => return Err(still(ErrorKind::Cancelled)),
             () = tokio::time::sleep(pause) => {}
         }
         pause = (pause * 2).min(LONGEST_PAUSE);

@@ -57,7 +57,7 @@ pub(crate) async fn changing<T>(
 }
 
 /// The error of a call that was cancelled.
-pub(crate) fn cancelled() -> ProviderError {
+fn cancelled() -> ProviderError {
     ProviderError::new(ErrorKind::Cancelled, "the call was cancelled")
 }
 

@@ -10,7 +10,7 @@ use blueprint::Name;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use kube::Client;
-use kube::client::Body;
+use kube::client::{AuthError, Body};
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
@@ -363,11 +363,26 @@ pub(crate) fn uid_of(object: &Json) -> Option<&str> {
     object["metadata"]["uid"].as_str()
 }
 
+/// Why credentials cannot be used. What their program printed is left out but for the end of its
+/// errors: it may be a token.
+pub(crate) fn credentials_problem(error: &kube::Error) -> String {
+    let kube::Error::Auth(AuthError::AuthExecRun { out, .. }) = error else {
+        return messages_of(error);
+    };
+    let said = String::from_utf8_lossy(&out.stderr);
+    let said = said.trim().lines().last().map(|line| format!(": {line}"));
+    format!(
+        "the program that should give the credentials failed ({}){}",
+        out.status,
+        said.unwrap_or_default()
+    )
+}
+
 /// Sorts the failure to get an answer by whether the request was sent.
 fn sending_failed(error: kube::Error) -> RequestError {
     let chain = messages_of(&error);
     match error {
-        kube::Error::Auth(_) => RequestError::Credentials(chain),
+        kube::Error::Auth(_) => RequestError::Credentials(credentials_problem(&error)),
         kube::Error::Service(error) => {
             let connecting = error
                 .downcast_ref::<hyper_util::client::legacy::Error>()

@@ -7,7 +7,7 @@ use ::provider::{ErrorKind, ProviderError};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, credentials_problem};
 use crate::settings::Settings;
 
 /// The time within which a server must answer a request. Watches are not used, so no answer takes
@@ -34,7 +34,8 @@ pub(crate) async fn connect(settings: &Settings) -> Result<Cluster, ProviderErro
     let namespace = settings.namespace.clone();
     let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
     let client = Client::try_from(config).map_err(|error| {
-        let message = format!("no connection to the cluster {title} can be made: {error}");
+        let why = credentials_problem(&error);
+        let message = format!("no connection to the cluster {title} can be made: {why}");
         ProviderError::new(ErrorKind::Credentials, message)
     })?;
     Ok(Cluster::new(client, title, namespace.into()))

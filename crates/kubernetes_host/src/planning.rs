@@ -153,6 +153,11 @@ impl Planning<'_> {
 
     async fn update(&self, mut placed: PlacedManifest) -> Result<Planned, ProviderError> {
         let request = &self.request;
+        let live = to_json(request.prior).map(|(live, _)| live);
+        let live = live.unwrap_or_default();
+        if live["metadata"].get("deletionTimestamp").is_some() {
+            return Err(being_deleted(&placed, &live));
+        }
         let facts = ObjectFacts::read(request.private);
         let is_as_recorded = facts.applied.is_some() && facts.applied == facts.seen;
         if request.desired == request.prior_inputs && is_as_recorded && request.unhealthy.is_empty()
@@ -182,7 +187,7 @@ impl Planning<'_> {
         }
         // The server may have chosen the name, and an unknown name is that of the object so far.
         placed.give_name(&id.name);
-        self.update_in_place(placed, &facts).await
+        self.update_in_place(placed, &facts, &live).await
     }
 
     fn same(&self) -> Planned {
@@ -199,18 +204,13 @@ impl Planning<'_> {
         &self,
         placed: PlacedManifest,
         facts: &ObjectFacts,
+        live: &Json,
     ) -> Result<Planned, ProviderError> {
         let request = &self.request;
-        let live = to_json(request.prior)
-            .map(|(live, _)| live)
-            .unwrap_or_default();
-        if live["metadata"].get("deletionTimestamp").is_some() {
-            return Err(being_deleted(&placed, &live));
-        }
         // Unknown parts take the live values: what exists is never undecided.
         let mut body = placed.with_uid(facts.uid.as_deref());
         for path in &placed.unknown {
-            if let Some(value) = at(&live, path) {
+            if let Some(value) = at(live, path) {
                 set(&mut body, path, value.clone());
             }
         }
@@ -238,7 +238,7 @@ impl Planning<'_> {
                 let is_same = facts.applied.is_some()
                     && request.unhealthy.is_empty()
                     && request.desired == request.prior_inputs
-                    && comparable(&answer.body) == comparable(&live);
+                    && comparable(&answer.body) == comparable(live);
                 if is_same {
                     return Ok(self.same());
                 }

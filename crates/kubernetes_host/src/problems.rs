@@ -113,7 +113,8 @@ fn of_failure(failure: ApiFailure, cluster: &Cluster) -> ProviderError {
             let said = fields.into_iter().map(|field| {
                 let summary = match field.problem {
                     FieldProblem::Undeclared => {
-                        format!("the kind has no field `{}`", field.written)
+                        let field = field.written.trim_start_matches('.');
+                        format!("the kind has no field `{field}`")
                     }
                     FieldProblem::Immutable | FieldProblem::Value => field.message,
                 };

@@ -21,6 +21,7 @@ mod hosted;
 mod hostile;
 mod identity;
 mod input;
+mod kubernetes;
 mod language;
 mod life;
 mod local;

@@ -10,6 +10,10 @@
 )]
 #![cfg(unix)]
 
+#[path = "../binary/kubernetes/cluster.rs"]
+#[allow(dead_code, reason = "the tests of the binary need more of it")]
+mod cluster;
+mod cluster_kills;
 mod command_kills;
 mod disk;
 mod flips;

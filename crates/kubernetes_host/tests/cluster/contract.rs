@@ -246,7 +246,7 @@ fn case(peer: &Peer, (kind, namespaced, first, second): &Kind) -> Case {
         .refuses_existing()
 }
 
-fn package(peer: &Peer) -> HostedPackage {
+pub(crate) fn package(peer: &Peer) -> HostedPackage {
     HostedPackage {
         name: kubernetes_host::FAMILY.into(),
         program: None,
@@ -262,7 +262,7 @@ fn package(peer: &Peer) -> HostedPackage {
     }
 }
 
-fn setup(peer: &Peer) -> Setup {
+pub(crate) fn setup(peer: &Peer) -> Setup {
     Setup {
         settings: Value::map([("kubeconfig", Value::text(peer.kubeconfig.to_string_lossy()))]),
         // The schemas of the kinds have no examples.

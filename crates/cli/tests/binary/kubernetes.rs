@@ -1,0 +1,12 @@
+//! Tests of the binary on a real cluster of Kubernetes. `cargo xtask test` starts it; without it
+//! these tests say that they are skipped.
+
+#![cfg(unix)]
+
+mod cluster;
+mod edits;
+mod existing;
+mod life;
+mod refusals;
+mod requests;
+mod rollouts;
