@@ -106,6 +106,7 @@ fn report(
         left_in_flight: left_in_flight(parts),
         waiting,
         stops,
+        unready: parts.results.unready().to_vec(),
         left_behind: parts.results.take_left_behind(),
         undone: undone(parts),
         rolled_back: None,
@@ -155,10 +156,13 @@ fn waiting(parts: &OperationParts) -> Vec<Address> {
         return Vec::new();
     }
     // A breakpoint holds what is behind it. `until` holds everything that has not begun.
-    acting(parts, |progress| match progress {
+    let mut waiting = acting(parts, |progress| match progress {
         TaskProgress::Waiting(_) | TaskProgress::Ready => is_at_until,
         progress => progress == TaskProgress::Held,
-    })
+    });
+    let unready = parts.results.unready();
+    waiting.retain(|address| !unready.iter().any(|(held, _)| held == address));
+    waiting
 }
 
 /// The resources whose step failed, was skipped or never began.

@@ -33,7 +33,7 @@ pub(crate) fn run_gate(
     let Some(gate) = gate.filter(|gate| stops_at(&parts.facts, &parts.schedule, task, gate)) else {
         return complete(parts, task, effects);
     };
-    parts.state.stop_at_breakpoint();
+    parts.state.hold_tasks();
     parts.emit(
         Event::Waiting {
             address: gate.place.trim_end_matches('/').into(),

@@ -37,6 +37,10 @@ pub struct ApplySettings {
     pub on_failure: OnFailure,
     /// The time in which a resource must become ready.
     pub stable_within: Duration,
+    /// The time after which a resource that is not ready is held, for types whose objects are
+    /// complete only when they are ready: the operation ends without it, and the next one waits
+    /// again.
+    pub hold_after: Duration,
     /// The time for which running calls are awaited after a stop.
     pub drain: Duration,
 }
@@ -47,6 +51,7 @@ impl Default for ApplySettings {
             parallelism: 16,
             on_failure: OnFailure::Stop,
             stable_within: Duration::from_secs(30 * 60),
+            hold_after: Duration::from_secs(10 * 60),
             drain: Duration::from_secs(120),
         }
     }
@@ -157,6 +162,9 @@ pub struct Outcome {
     pub waiting: Vec<Address>,
     /// The places at which the operation stands: the resource or child, and the breakpoint.
     pub stops: Vec<(Name, Breakpoint)>,
+    /// The resources that were not ready when the time for waiting was over, each with what it
+    /// waits for. What needs them is in `waiting`.
+    pub unready: Vec<(Address, Name)>,
     /// Resources that could not be deleted and were forgotten: address, type and the provider's id.
     pub left_behind: Vec<(Address, TypeId, Name)>,
     /// Resources whose step failed, was skipped or never began.

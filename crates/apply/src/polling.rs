@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::Value;
+use blueprint::{Name, Value};
 use evaluate::event::Event;
 use plan::task::Decided;
 use provider::{ErrorKind, ProviderError, Readiness};
@@ -35,11 +35,11 @@ pub(crate) fn configured(parts: &mut OperationParts, task: u32, effects: &mut Ve
 /// Polls a resource until it is ready. The time limit holds even if a poll is never answered.
 fn poll_until_ready(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     if parts.schedule.task(task).limit().is_none() {
-        parts.timers.wake(
-            Wake::Unready(task),
-            parts.facts.settings.stable_within,
-            effects,
-        );
+        let limit = time_limit(parts, task);
+        if limit.is_zero() {
+            return unready_in_time(parts, task, "it was not waited for", effects);
+        }
+        parts.timers.wake(Wake::Unready(task), limit, effects);
     }
     poll(parts, task, effects);
 }
@@ -93,11 +93,46 @@ pub(crate) fn poll(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effe
 }
 
 fn time_limit(parts: &OperationParts, task: u32) -> Duration {
-    parts
-        .schedule
-        .task(task)
-        .limit()
-        .unwrap_or(parts.facts.settings.stable_within)
+    let settings = &parts.facts.settings;
+    match parts.schedule.task(task).limit() {
+        Some(limit) => limit,
+        None if is_held_when_late(parts, task) => settings.hold_after,
+        None => settings.stable_within,
+    }
+}
+
+/// Whether a resource that is not ready in time is held in place of a failure: others than its
+/// provider make it ready, and the document sets no limit.
+fn is_held_when_late(parts: &OperationParts, task: u32) -> bool {
+    let decided = parts.facts.decided(task);
+    let ty = decided.as_ref().and_then(|decided| decided.ty.as_ref());
+    parts.schedule.task(task).limit().is_none()
+        && ty.is_some_and(|ty| ty.capabilities.complete_when_ready)
+}
+
+/// Holds or fails a resource whose time for becoming ready is over.
+pub(crate) fn unready_in_time(
+    parts: &mut OperationParts,
+    task: u32,
+    why: &str,
+    effects: &mut Vec<Effect>,
+) {
+    let record = parts.schedule.task(task).record().cloned();
+    let (Some(record), Some(decided)) = (record, parts.facts.decided(task)) else {
+        return;
+    };
+    if !is_held_when_late(parts, task) {
+        return fail_late(parts, task, &decided, &record, why, effects);
+    }
+    let why: Name = match parts.schedule.task(task).waits_for() {
+        Some(waits_for) => waits_for.clone(),
+        None => why.into(),
+    };
+    let address = decided.address.clone();
+    parts.results.hold((address.clone(), why.clone()));
+    parts.state.hold_tasks();
+    parts.emit(Event::Held { address, why }, effects);
+    parts.schedule.hold(task);
 }
 
 /// Handles the answer to a poll.
@@ -150,12 +185,14 @@ pub(crate) fn polled(
         Ok(Readiness::NotYet(why)) => {
             let after = poll_delay(state.polls());
             if state.polled_for() + after > time_limit(parts, task) {
-                let still = match why {
+                let still = match &why {
                     Some(why) => format!("it is still not ready: {why}"),
                     None => "it is still not ready".to_owned(),
                 };
-                return fail_late(parts, task, &decided, &record, &still, effects);
+                parts.schedule.set_waits_for(task, why);
+                return unready_in_time(parts, task, &still, effects);
             }
+            parts.schedule.set_waits_for(task, why);
             parts.schedule.count_poll(task, after);
             parts.timers.wake(Wake::Poll(task), after, effects);
         }

@@ -57,8 +57,9 @@ impl RunState {
         self.at_until = true;
     }
 
-    /// Records that the operation stands at a breakpoint.
-    pub(crate) fn stop_at_breakpoint(&mut self) {
+    /// Records that the operation holds tasks: at a breakpoint, or behind a resource that is not
+    /// ready in time.
+    pub(crate) fn hold_tasks(&mut self) {
         self.at_breakpoint = true;
     }
 
@@ -91,6 +92,9 @@ impl RunState {
     }
 }
 
+/// A resource that was not ready in time: its address, and what it waits for.
+pub(crate) type Unready = (Address, Name);
+
 /// A resource that could not be deleted and was forgotten: address, type and the provider's id.
 pub(crate) type LeftBehind = (Address, TypeId, Name);
 
@@ -100,6 +104,7 @@ pub(crate) struct Results {
     counts: Counts,
     diagnostics: Diagnostics,
     left_behind: Vec<LeftBehind>,
+    unready: Vec<Unready>,
 }
 
 impl Results {
@@ -148,6 +153,16 @@ impl Results {
     /// Adds a resource that could not be deleted and is forgotten.
     pub(crate) fn leave_behind(&mut self, resource: LeftBehind) {
         self.left_behind.push(resource);
+    }
+
+    /// Adds a resource that was not ready in time and is held.
+    pub(crate) fn hold(&mut self, resource: Unready) {
+        self.unready.push(resource);
+    }
+
+    /// The resources that were not ready in time.
+    pub(crate) fn unready(&self) -> &[Unready] {
+        &self.unready
     }
 
     /// Takes the errors and notes for the report of the operation.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use blueprint::Name;
 use plan::plan::Plan;
 use plan::task::Until;
 use provider::{Operation as Verb, ProviderError};
@@ -54,6 +55,8 @@ pub(crate) struct TaskState {
     tries: u32,
     /// The last temporary error of these.
     last_error: Option<Box<ProviderError>>,
+    /// What the resource waits for until it is ready, as its provider says.
+    waits_for: Option<Name>,
     /// Whether one of these calls may have taken effect.
     is_unsure: bool,
     /// The number of polls that found the resource not ready.
@@ -87,6 +90,7 @@ impl TaskState {
             progress,
             tries: 0,
             last_error: None,
+            waits_for: None,
             is_unsure: false,
             polls: 0,
             rounds: 0,
@@ -108,6 +112,11 @@ impl TaskState {
 
     pub(crate) fn tries(&self) -> u32 {
         self.tries
+    }
+
+    /// What the resource waits for until it is ready, as its provider says.
+    pub(crate) fn waits_for(&self) -> Option<&Name> {
+        self.waits_for.as_ref()
     }
 
     /// The last temporary error since the last success.
@@ -390,6 +399,11 @@ impl Schedule {
         state.clear_tries();
     }
 
+    /// Stores what a resource waits for until it is ready.
+    pub(crate) fn set_waits_for(&mut self, task: u32, waits_for: Option<Name>) {
+        self.at(task).waits_for = waits_for;
+    }
+
     /// Marks a task that needs no call. Its resource is only polled, once its record is durable.
     pub(crate) fn only_poll(&mut self, task: u32, request: CallRequest) {
         let state = self.at(task);
@@ -517,10 +531,14 @@ impl Schedule {
     /// Stops the operation at a gate. Holds all tasks that wait for the gate, except those that
     /// wait only until it is over.
     pub(crate) fn stop_at_gate(&mut self, gate: u32) {
-        let state = self.at(gate);
-        state.progress = TaskProgress::Held;
-        state.is_current_stop = true;
-        let mut stack = vec![gate];
+        self.at(gate).is_current_stop = true;
+        self.hold(gate);
+    }
+
+    /// Holds a task, and all tasks that wait for it, except those that wait only until it is over.
+    pub(crate) fn hold(&mut self, task: u32) {
+        self.at(task).progress = TaskProgress::Held;
+        let mut stack = vec![task];
         while let Some(task) = stack.pop() {
             for (waiter, until) in std::mem::take(&mut self.waiters[task as usize]) {
                 if until == Until::Over {

@@ -3,11 +3,11 @@
 
 use crate::asking::retry_exports;
 use crate::completing::complete;
-use crate::failing::{abandon, drain, fail_late, fail_waiting_call};
+use crate::failing::{abandon, drain, fail_waiting_call};
 use crate::inquiries::EXPORTS;
 use crate::model::Effect;
 use crate::parts::OperationParts;
-use crate::polling::poll;
+use crate::polling::{poll, unready_in_time};
 use crate::schedule::TaskProgress;
 use crate::timers::{AFTER_CANCEL, Wake};
 
@@ -32,7 +32,7 @@ pub(crate) fn handle_wake(parts: &mut OperationParts, number: u64, effects: &mut
             }
         }
         Wake::Unready(task) if is(parts, task, TaskProgress::Configured) => {
-            fail_unready(parts, task, "it is still not ready", effects);
+            unready_in_time(parts, task, "it is still not ready", effects);
         }
         Wake::Deadline(task) => deadline(parts, task, effects),
         Wake::Refill(queue) => {
@@ -66,14 +66,7 @@ fn deadline(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
         TaskProgress::Ready if parts.schedule.task(task).request().is_some() => {
             fail_waiting_call(parts, task, effects)
         }
-        TaskProgress::Configured => fail_unready(parts, task, "its time is over", effects),
+        TaskProgress::Configured => unready_in_time(parts, task, "its time is over", effects),
         _ => {}
-    }
-}
-
-fn fail_unready(parts: &mut OperationParts, task: u32, why: &str, effects: &mut Vec<Effect>) {
-    let record = parts.schedule.task(task).record().cloned();
-    if let (Some(record), Some(decided)) = (record, parts.facts.decided(task)) {
-        fail_late(parts, task, &decided, &record, why, effects);
     }
 }

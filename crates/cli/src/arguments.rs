@@ -26,7 +26,7 @@ use self::path::path;
 pub(crate) use self::stacks::{
     ConfigArguments, ConfigCommand, DocumentFlag, StackArguments, StackCommand,
 };
-pub(crate) use self::values::Adopted;
+pub(crate) use self::values::{Adopted, ProviderSetting};
 use crate::terminal::ColorChoice;
 
 /// Deploy infrastructure from documents.
@@ -85,6 +85,9 @@ pub(crate) struct Global {
     /// Add a catalogue of types, for commands that change nothing and for `--simulate`; repeatable
     #[arg(long, value_name = "FILE", global = true, value_parser = path())]
     pub(crate) catalog: Vec<PathBuf>,
+    /// Set a setting of a provider, in place of the one in `cyan.toml`; repeatable
+    #[arg(long, value_name = "NAME.KEY=VALUE", global = true)]
+    pub(crate) provider: Vec<ProviderSetting>,
 }
 
 /// The commands.

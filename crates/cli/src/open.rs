@@ -42,13 +42,27 @@ pub(crate) fn standard_input() -> Result<String, CommandError> {
     signals::while_blocked(|| text_of(io::stdin().lock(), 0, "standard input".to_owned()))
 }
 
+/// Loads the configuration of a folder, with the settings of the command line.
+pub(crate) fn configuration(global: &Global, folder: &Path) -> Result<Config, CommandError> {
+    let config = Config::load(global.config.as_deref(), folder)?;
+    Ok(with_provider_settings(config, global))
+}
+
+/// Sets the settings of providers that the command line gives.
+pub(crate) fn with_provider_settings(config: Config, global: &Global) -> Config {
+    let settings = global.provider.iter();
+    settings.fold(config, |config, one| {
+        config.with_setting(&one.provider, &one.key, &one.value)
+    })
+}
+
 /// Opens the session for a document in a folder.
 pub(crate) fn session_in(
     global: &Global,
     folder: &Path,
     report: &mut Report,
 ) -> Result<Session, CommandError> {
-    let config = Config::load(global.config.as_deref(), folder)?;
+    let config = configuration(global, folder)?;
     report.configure(global, &config);
     let options = options(global, false);
     refuse_catalogs(&options, &config, report)?;
@@ -124,7 +138,7 @@ pub(crate) fn library(
     all: bool,
     report: &mut Report,
 ) -> Result<Library, CommandError> {
-    let config = Config::load(global.config.as_deref(), &absolute(Path::new("")))?;
+    let config = configuration(global, &absolute(Path::new("")))?;
     let (installed, options): (Arc<Installed>, _) =
         (report.installed.clone(), options(global, all));
     refuse_catalogs(&options, &config, report)?;

@@ -156,7 +156,7 @@ pub(crate) async fn apply_confirmed(
     let destroys = plan.purpose == Purpose::Destroy;
     report.progress = RunProgress::of(plan);
     let instance = planned.instance.clone();
-    let settings = session.run_settings(running.parallelism, running.on_failure);
+    let settings = session.run_settings(running.parallelism, running.on_failure, running.wait);
     let operated = run(planned, looks_again, settings, session, report).await;
     let exit = match operated {
         Operated::Refused(mut found) => {
@@ -212,7 +212,7 @@ fn report_aborted(lost: Aborted, files: &Files, report: &mut Report) -> Exit {
 fn report_outcome(outcome: &Outcome, files: &Files, destroys: bool, report: &mut Report) -> Exit {
     report.diagnostics(&outcome.diagnostics, files);
     report.set_counts(outcome.counts);
-    report.set_waiting(&outcome.waiting, &outcome.stops);
+    report.set_waiting(&outcome.waiting, &outcome.stops, &outcome.unready);
     for address in &outcome.left_in_flight {
         report.terminal.write_message(format!(
             "{address}: the call is still in flight; the next run reads its outcome"
@@ -229,9 +229,15 @@ fn report_outcome(outcome: &Outcome, files: &Files, destroys: bool, report: &mut
             .terminal
             .write_message(stops::stopped_text(&outcome.stops, &names, destroys));
     }
+    if !outcome.unready.is_empty() {
+        report
+            .terminal
+            .write_message(stops::unready_text(&outcome.unready, &names));
+    }
+    let is_held = !(outcome.stops.is_empty() && outcome.unready.is_empty());
     match outcome.outcome {
         Some(OperationOutcome::Ready | OperationOutcome::Gone) => Exit::Done,
-        Some(OperationOutcome::Interrupted) if !outcome.stops.is_empty() => Exit::Done,
+        Some(OperationOutcome::Interrupted) if is_held => Exit::Done,
         Some(OperationOutcome::Interrupted) if !outcome.waiting.is_empty() => {
             report.terminal.write_message(format!(
                 "Stopped on request. Not started: {}.",

@@ -34,8 +34,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use blueprint::{FieldPath, IndexMap, Name, PackageFamily, PathStep, Value};
+use blueprint::{FieldPath, IndexMap, Name, PackageFamily, PathStep, Value, parse_duration};
 use provider::{Catalogs, Limits};
 use serde::Deserialize;
 use state::InstanceName;
@@ -86,6 +87,9 @@ pub struct Config {
     /// Default for `--parallelism`.
     #[serde(default, deserialize_with = "parallelism")]
     pub parallelism: Option<u16>,
+    /// Default for `--wait`.
+    #[serde(default, deserialize_with = "wait")]
+    pub wait: Option<Duration>,
     /// Default for `--on-failure`.
     pub on_failure: Option<OnFailure>,
     /// Default for `--simulate`.
@@ -137,11 +141,16 @@ pub struct Config {
     #[serde(skip)]
     file: String,
     #[serde(skip)]
-    text: Arc<str>,
+    source: ConfigText,
     #[serde(skip)]
     folder: PathBuf,
+}
+
+/// The text of the file, with the places that later checks report.
+#[derive(Clone, Debug, Default)]
+struct ConfigText {
+    text: Arc<str>,
     /// Line and column of each item of `catalog`.
-    #[serde(skip)]
     catalog_places: Vec<(usize, usize)>,
 }
 
@@ -192,6 +201,15 @@ fn parallelism<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Opti
         .ok_or_else(|| serde::de::Error::custom("expected a number from 1 to 65535"))
 }
 
+/// Deserializes a length of time, with an error message of this program.
+fn wait<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    let wait = value.as_str().and_then(|text| parse_duration(text).ok());
+    wait.map(Some).ok_or_else(|| {
+        serde::de::Error::custom("expected a length of time, such as \"30s\" or \"10m\"")
+    })
+}
+
 impl Config {
     /// Loads the named file, or else the one in the folder. Returns the defaults if neither is
     /// given.
@@ -223,7 +241,7 @@ impl Config {
             help: None,
         })?;
         if let Ok(places) = toml::from_str::<ConfigSpans>(&text) {
-            config.catalog_places = places
+            config.source.catalog_places = places
                 .catalog
                 .iter()
                 .map(|item| line_and_column(&text, item.span().start))
@@ -255,7 +273,7 @@ impl Config {
             *file = config.folder.join(&file);
         }
         config.file = shown;
-        config.text = text.into();
+        config.source.text = text.into();
         config.move_plugin_settings()?;
         Ok(config)
     }
@@ -279,13 +297,13 @@ impl Config {
     /// list the catalogue.
     pub(crate) fn catalog_place(&self, path: &Path) -> Option<String> {
         let number = self.catalog.iter().position(|listed| listed == path)?;
-        let (line, column) = self.catalog_places.get(number)?;
+        let (line, column) = self.source.catalog_places.get(number)?;
         Some(format!("{}:{line}:{column}", self.file))
     }
 
     fn config_error(&self, what: String) -> Error {
         Error::Config {
-            name: self.file.clone(),
+            name: self.file_or_flag(),
             source: what.into(),
             help: None,
         }
@@ -293,10 +311,10 @@ impl Config {
 
     /// An error at a byte of the file.
     fn config_error_at(&self, at: usize, what: &str, help: Option<String>) -> Error {
-        let (line, column) = line_and_column(&self.text, at);
+        let (line, column) = line_and_column(&self.source.text, at);
         let source = format!("line {line}, column {column}: {what}").into();
         Error::Config {
-            name: self.file.clone(),
+            name: self.file_or_flag(),
             source,
             help,
         }
@@ -354,7 +372,7 @@ impl Config {
                 .package(name, &folder, installed)
                 .map_err(|mistake| self.config_error_at(mistake.at, &mistake.what, mistake.help))?;
             self.refuse_ambiguous_package(name.as_ref(), table, &packages)?;
-            let (line, column) = line_and_column(&self.text, name.span().start);
+            let (line, column) = line_and_column(&self.source.text, name.span().start);
             let place = format!("{}:{line}:{column}", self.file);
             packages.push(self.with_opening_settings(described, Some(place)));
         }
@@ -502,7 +520,7 @@ impl Config {
         let served = self.served_namespaces().into_iter();
         ConfigPlaces {
             file: self.file.clone(),
-            text: self.text.clone(),
+            text: self.source.text.clone(),
             tables: served
                 .map(|(table, namespace)| (namespace, table.into()))
                 .collect(),
@@ -522,6 +540,32 @@ impl Config {
             .entry(namespace.into())
             .or_default()
             .extend(values);
+        self
+    }
+
+    /// The name of the file for messages, or of the flag if there is no file.
+    fn file_or_flag(&self) -> String {
+        match self.file.is_empty() {
+            true => "--provider".to_owned(),
+            false => self.file.clone(),
+        }
+    }
+
+    /// Sets a setting of a provider for all instances, in place of what the file says. The value is
+    /// read as TOML writes it, such as `true` or `["a", "b"]`; any other text is a text.
+    pub fn with_setting(mut self, namespace: &str, key: &str, value: &str) -> Config {
+        let written = toml::from_str::<toml::Table>(&format!("value = {value}"));
+        let written = written.ok().filter(|table| table.len() == 1);
+        let value = written
+            .and_then(|mut table| table.remove("value"))
+            .unwrap_or_else(|| toml::Value::String(value.to_owned()));
+        let tables = self.instances.values_mut();
+        let own = tables.filter_map(|instance| instance.providers.get_mut(namespace));
+        for table in own {
+            table.insert(key.to_owned(), value.clone());
+        }
+        let all = self.providers.entry(namespace.into()).or_default();
+        all.insert(key.to_owned(), value);
         self
     }
 

@@ -1,5 +1,7 @@
 //! Applies a plan.
 
+use std::time::Duration;
+
 use crate::phases::apply::{ApplySettings, OnFailure};
 use crate::phases::run::{Interrupt, Operated, operate};
 use state::OperationOutcome;
@@ -48,10 +50,14 @@ impl Session {
         &self,
         parallelism: Option<u16>,
         on_failure: Option<OnFailure>,
+        wait: Option<Duration>,
     ) -> ApplySettings {
         let mut settings = ApplySettings::default();
         if let Some(parallelism) = parallelism.or(self.config.parallelism) {
             settings.parallelism = usize::from(parallelism);
+        }
+        if let Some(wait) = wait.or(self.config.wait) {
+            settings.hold_after = wait;
         }
         settings.on_failure = on_failure.or(self.config.on_failure).unwrap_or_default();
         settings

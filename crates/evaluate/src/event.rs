@@ -110,6 +110,14 @@ pub enum Event {
         /// The breakpoint.
         at: Breakpoint,
     },
+    /// A resource is not ready in time. The operation ends without it and what needs it; the next
+    /// one waits again.
+    Held {
+        /// The resource.
+        address: Address,
+        /// What it waits for.
+        why: Name,
+    },
     /// No new calls start; the operation waits for the running ones.
     Draining {
         /// The number of running calls.

@@ -366,11 +366,13 @@ impl StatusReader<'_> {
     }
 
     fn forbidden(&self) -> FailureReason {
-        if self.has_cause("NamespaceTerminating") {
+        let is_ending = self.message.contains("because it is being terminated");
+        if is_ending || self.has_cause("NamespaceTerminating") {
             return FailureReason::NamespaceTerminating;
         }
         // The authorizer writes `User "U" cannot VERB resource "R" ..`, admission other words.
-        let is_right = after(self.message, " cannot ")
+        let is_right = after(self.message, "User \"")
+            .and_then(|rest| after(rest, "\" cannot "))
             .is_some_and(|rest| rest.contains("resource ") || rest.contains("path "));
         if is_right {
             FailureReason::NoRight
@@ -383,9 +385,10 @@ impl StatusReader<'_> {
     /// type. Server-side apply answers these with 500 and without a reason.
     fn fields_of_message(&self) -> Vec<InvalidField> {
         let message = self.message;
-        if let Some(rest) = after(message, "failed to create typed patch object (") {
-            let words = rest.split_once("): ").map_or(rest, |(_, words)| words);
-            let words = words.trim_start();
+        if let Some(rest) = after(message, "failed to create typed patch object") {
+            // The object follows in brackets.
+            let end = if rest.starts_with(" (") { "): " } else { ": " };
+            let words = rest.split_once(end).map_or(rest, |(_, words)| words);
             let lines = words.strip_prefix("errors:").unwrap_or(words).lines();
             let found = lines.filter_map(|line| {
                 let line = line.trim();
@@ -455,8 +458,7 @@ fn problem(message: &str) -> FieldProblem {
     // The value that the message repeats decides nothing.
     let words = message
         .strip_prefix("Invalid value: ")
-        .and_then(|rest| rest.rsplit_once(": "))
-        .map_or(message, |(_, words)| words);
+        .map_or(message, after_value);
     let updates = words.contains("updates to ")
         && (words.contains("forbidden") || words.contains("not allowed"));
     if updates || IMMUTABLE.iter().any(|phrase| words.contains(phrase)) {
@@ -464,6 +466,18 @@ fn problem(message: &str) -> FieldProblem {
     } else {
         FieldProblem::Value
     }
+}
+
+/// The text after a value at the beginning: a text in quotes, JSON, or a value as Go writes it.
+fn after_value(text: &str) -> &str {
+    if let Some((_, rest)) = quoted(text) {
+        return rest;
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Json>();
+    if let Some(Ok(_)) = values.next() {
+        return text.get(values.byte_offset()..).unwrap_or(text);
+    }
+    text.rsplit_once("}: ").map_or(text, |(_, rest)| rest)
 }
 
 /// The text after the first occurrence of another text.

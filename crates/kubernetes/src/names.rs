@@ -84,9 +84,9 @@ impl ApiVersion {
     /// # Errors
     /// If the manifest has none, or one that is not an API version.
     pub fn of(manifest: &Json) -> Result<ApiVersion, ManifestError> {
-        let text = required_text(manifest, Part::ApiVersion)?;
+        let text = required_text(manifest, IdentityPart::ApiVersion)?;
         text.parse()
-            .map_err(|source| Part::ApiVersion.malformed(text, source))
+            .map_err(|source| IdentityPart::ApiVersion.malformed(text, source))
     }
 }
 
@@ -150,7 +150,7 @@ impl GroupKind {
     /// If its `apiVersion` or `kind` is missing or not well formed.
     pub fn of(manifest: &Json) -> Result<GroupKind, ManifestError> {
         let ApiVersion { group, .. } = ApiVersion::of(manifest)?;
-        let kind = required_segment(manifest, Part::Kind)?;
+        let kind = required_segment(manifest, IdentityPart::Kind)?;
         Ok(GroupKind { group, kind })
     }
 
@@ -188,6 +188,19 @@ impl fmt::Display for GroupKind {
     }
 }
 
+impl serde::Serialize for GroupKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for GroupKind {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<GroupKind, D::Error> {
+        let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 /// The type of a resource in a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum KindType {
@@ -222,8 +235,9 @@ impl fmt::Display for KindType {
 
 /// The identity of an object in a cluster, in any version of its group.
 ///
-/// Its text is `GROUP/KIND/NAMESPACE/NAME`, and `GROUP/KIND/NAME` for an object without a namespace,
-/// with `core` as the core group. No part holds a `/`, so the number of parts tells the two apart.
+/// Its text is `GROUP/KIND/NAMESPACE/NAME`, and `GROUP/KIND/NAME` for an object without a
+/// namespace, with `core` as the core group. No part holds a `/`, so the number of parts tells the
+/// two apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId {
     /// The kind.
@@ -287,11 +301,12 @@ impl ObjectKey {
     /// If `apiVersion`, `kind` or `metadata.name` is missing, or a part is not well formed.
     pub fn of(manifest: &Json) -> Result<ObjectKey, ManifestError> {
         let ApiVersion { group, version } = ApiVersion::of(manifest)?;
-        let kind = required_segment(manifest, Part::Kind)?;
-        let namespace = match text(manifest, Part::Namespace)? {
+        let kind = required_segment(manifest, IdentityPart::Kind)?;
+        let namespace = match text(manifest, IdentityPart::Namespace)? {
             None | Some("") => None,
             Some(written) => Some(
-                segment(written).map_err(|source| Part::Namespace.malformed(written, source))?,
+                segment(written)
+                    .map_err(|source| IdentityPart::Namespace.malformed(written, source))?,
             ),
         };
         Ok(ObjectKey {
@@ -299,7 +314,7 @@ impl ObjectKey {
             version,
             kind,
             namespace,
-            name: required_segment(manifest, Part::Name)?,
+            name: required_segment(manifest, IdentityPart::Name)?,
         })
     }
 
@@ -329,6 +344,41 @@ impl ObjectKey {
     }
 }
 
+/// Writes the `apiVersion` and the `kind` of a type into a manifest that leaves them out. A
+/// manifest may name another version of the group.
+///
+/// # Errors
+/// If the manifest is not a map, or names another kind or group.
+pub fn complete(
+    manifest: &mut Json,
+    kind: &GroupKind,
+    preferred: &ApiVersion,
+) -> Result<(), ManifestError> {
+    let other = |part: IdentityPart, text: &str, wanted: &str| ManifestError::OtherKind {
+        path: part.path().into(),
+        text: text.into(),
+        wanted: wanted.into(),
+    };
+    let written_kind = text(manifest, IdentityPart::Kind)?;
+    if let Some(written) = written_kind.filter(|written| **written != *kind.kind) {
+        return Err(other(IdentityPart::Kind, written, &kind.kind));
+    }
+    let has_version = text(manifest, IdentityPart::ApiVersion)?.is_some();
+    if has_version {
+        let written = ApiVersion::of(manifest)?;
+        if written.group != kind.group {
+            let (written, wanted) = (written.to_string(), preferred.to_string());
+            return Err(other(IdentityPart::ApiVersion, &written, &wanted));
+        }
+    }
+    let fields = manifest.as_object_mut().ok_or(ManifestError::NotMap)?;
+    if !has_version {
+        fields.insert("apiVersion".to_owned(), preferred.to_string().into());
+    }
+    fields.insert("kind".to_owned(), (&*kind.kind).into());
+    Ok(())
+}
+
 /// The error for a manifest that does not identify an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
@@ -344,6 +394,16 @@ pub enum ManifestError {
     /// A part is not text.
     #[error("`{0}` is a text")]
     NotText(Name),
+    /// The manifest has another kind or group than its type.
+    #[error("`{path}` is `{text}`, but the type needs `{wanted}`")]
+    OtherKind {
+        /// The path of the part.
+        path: Name,
+        /// What is written.
+        text: Name,
+        /// What would be right.
+        wanted: Name,
+    },
     /// A part is not well formed.
     #[error("`{path}` cannot be `{text}`")]
     Malformed {
@@ -364,6 +424,7 @@ impl ManifestError {
             ManifestError::MetadataNotMap => FieldPath::field("metadata"),
             ManifestError::Missing(path)
             | ManifestError::NotText(path)
+            | ManifestError::OtherKind { path, .. }
             | ManifestError::Malformed { path, .. } => FieldPath::parse(path),
         }
     }
@@ -371,20 +432,20 @@ impl ManifestError {
 
 /// A part of a manifest that identifies its object.
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum IdentityPart {
     ApiVersion,
     Kind,
     Name,
     Namespace,
 }
 
-impl Part {
+impl IdentityPart {
     fn path(self) -> &'static str {
         match self {
-            Part::ApiVersion => "apiVersion",
-            Part::Kind => "kind",
-            Part::Name => "metadata.name",
-            Part::Namespace => "metadata.namespace",
+            IdentityPart::ApiVersion => "apiVersion",
+            IdentityPart::Kind => "kind",
+            IdentityPart::Name => "metadata.name",
+            IdentityPart::Namespace => "metadata.namespace",
         }
     }
 
@@ -398,7 +459,7 @@ impl Part {
 }
 
 /// The text of a part; `None` if it is missing or null.
-fn text(manifest: &Json, part: Part) -> Result<Option<&str>, ManifestError> {
+fn text(manifest: &Json, part: IdentityPart) -> Result<Option<&str>, ManifestError> {
     let mut at = manifest.as_object().ok_or(ManifestError::NotMap)?;
     let mut name = part.path();
     if let Some((_, inner)) = name.split_once('.') {
@@ -416,11 +477,11 @@ fn text(manifest: &Json, part: Part) -> Result<Option<&str>, ManifestError> {
     }
 }
 
-fn required_text(manifest: &Json, part: Part) -> Result<&str, ManifestError> {
+fn required_text(manifest: &Json, part: IdentityPart) -> Result<&str, ManifestError> {
     text(manifest, part)?.ok_or_else(|| ManifestError::Missing(part.path().into()))
 }
 
-fn required_segment(manifest: &Json, part: Part) -> Result<Name, ManifestError> {
+fn required_segment(manifest: &Json, part: IdentityPart) -> Result<Name, ManifestError> {
     let written = required_text(manifest, part)?;
     segment(written).map_err(|source| part.malformed(written, source))
 }
@@ -503,6 +564,39 @@ mod tests {
         let id = ObjectKey::of(&space).unwrap().id();
         assert_eq!(id.to_string(), "core/Namespace/shop");
         assert!(id.kind.is("", "Namespace"));
+    }
+
+    #[test]
+    fn a_manifest_is_completed_by_its_type() {
+        let kind = GroupKind::new("apps", "Deployment");
+        let preferred: ApiVersion = "apps/v1".parse().unwrap();
+        let completed = |mut manifest: Json| {
+            complete(&mut manifest, &kind, &preferred)?;
+            Ok::<_, ManifestError>((manifest["apiVersion"].clone(), manifest["kind"].clone()))
+        };
+        let both = (json!("apps/v1"), json!("Deployment"));
+        assert_eq!(completed(json!({})), Ok(both.clone()));
+        assert_eq!(
+            completed(json!({"apiVersion": null, "kind": "Deployment"})),
+            Ok(both)
+        );
+        assert_eq!(
+            completed(json!({"apiVersion": "apps/v1beta1"})),
+            Ok((json!("apps/v1beta1"), json!("Deployment")))
+        );
+        for (manifest, message) in [
+            (
+                json!({"kind": "Pod"}),
+                "`kind` is `Pod`, but the type needs `Deployment`",
+            ),
+            (
+                json!({"apiVersion": "v1"}),
+                "`apiVersion` is `v1`, but the type needs `apps/v1`",
+            ),
+            (json!("x"), "a manifest is a map"),
+        ] {
+            assert_eq!(completed(manifest).unwrap_err().to_string(), message);
+        }
     }
 
     #[test]

@@ -11,8 +11,8 @@ use serde_json::{Map, Value as Json};
 /// The path of a text of the API server. `object` is the object that the path leads into, if it is
 /// known.
 ///
-/// Where the item of a list cannot be found, the path ends at the list. A text that is not a path is
-/// the name of one field.
+/// Where the item of a list cannot be found, the path ends at the list. A text that is not a path
+/// is the name of one field.
 pub fn field_path(text: &str, object: Option<&Json>) -> FieldPath {
     let mut reader = PathReader {
         rest: text.trim(),
@@ -189,8 +189,8 @@ fn key_pairs(text: &str) -> Option<Map<String, Json>> {
 }
 
 /// The position of the item of a list with these values of its key fields. The server fills in key
-/// fields with a default, such as `protocol`, so an item may lack some of them if it is the only one
-/// that fits.
+/// fields with a default, such as `protocol`, so an item may lack some of them if it is the only
+/// one that fits.
 fn item_with_keys(items: &[Json], keys: &Map<String, Json>) -> Option<usize> {
     let equal = |item: &Json| {
         keys.iter()

@@ -33,7 +33,7 @@ const LONGEST: usize = 200;
 /// The status of an object as it was read. An object whose kind is unknown has the general rules;
 /// fields of unexpected kinds count as missing.
 pub fn readiness(object: &Json) -> ObjectStatus {
-    let object = Observed(object);
+    let object = LiveObject(object);
     if object.text("/metadata/deletionTimestamp").is_some() {
         return Terminating;
     }
@@ -70,7 +70,7 @@ pub fn readiness(object: &Json) -> ObjectStatus {
 /// What holds an object that is being deleted: its finalizers, and what a namespace still contains.
 /// `None` if nothing that the object says holds it.
 pub fn deletion_held_by(object: &Json) -> Option<String> {
-    let object = Observed(object);
+    let object = LiveObject(object);
     let contents = [
         "NamespaceDeletionDiscoveryFailure",
         "NamespaceDeletionContentFailure",
@@ -98,7 +98,7 @@ pub fn deletion_held_by(object: &Json) -> Option<String> {
 const NOT_SEEN: &str = "its controller has not seen the latest change";
 
 /// The status of an object whose controller always sets `observedGeneration`, while it has not.
-fn seen(object: Observed<'_>) -> Option<ObjectStatus> {
+fn seen(object: LiveObject<'_>) -> Option<ObjectStatus> {
     match object.generations() {
         (Some(_), None) => Some(InProgress(NOT_SEEN.to_owned())),
         _ => None,
@@ -106,7 +106,7 @@ fn seen(object: Observed<'_>) -> Option<ObjectStatus> {
 }
 
 /// The conditions that decide for every kind: `Reconciling` and `Stalled`.
-fn standard_conditions(object: Observed<'_>) -> Option<ObjectStatus> {
+fn standard_conditions(object: LiveObject<'_>) -> Option<ObjectStatus> {
     let stalled = object.condition("Stalled");
     if let Some(stalled) = stalled.filter(|condition| condition.is("True")) {
         return Some(Failed(stalled.words("its controller has stopped")));
@@ -119,11 +119,11 @@ fn standard_conditions(object: Observed<'_>) -> Option<ObjectStatus> {
 }
 
 /// The condition `Ready`, for kinds without rules of their own. Current if there is none.
-fn ready_condition(object: Observed<'_>) -> ObjectStatus {
+fn ready_condition(object: LiveObject<'_>) -> ObjectStatus {
     let Some(ready) = object.condition("Ready") else {
         return Current;
     };
-    let seen = Observed(ready.0).int("/observedGeneration");
+    let seen = LiveObject(ready.0).int("/observedGeneration");
     if let (Some(generation), Some(seen)) = (object.generations().0, seen)
         && seen < generation
     {
@@ -135,7 +135,7 @@ fn ready_condition(object: Observed<'_>) -> ObjectStatus {
     InProgress(ready.words("its condition `Ready` is not true"))
 }
 
-fn deployment(object: Observed<'_>) -> ObjectStatus {
+fn deployment(object: LiveObject<'_>) -> ObjectStatus {
     let progressing = object.condition("Progressing");
     if let Some(progressing) = progressing
         && progressing.text("/reason") == Some("ProgressDeadlineExceeded")
@@ -167,7 +167,7 @@ fn deployment(object: Observed<'_>) -> ObjectStatus {
     }
 }
 
-fn stateful_set(object: Observed<'_>) -> ObjectStatus {
+fn stateful_set(object: LiveObject<'_>) -> ObjectStatus {
     // Its pods are replaced by hand, so the controller never completes an update.
     if object.text("/spec/updateStrategy/type") == Some("OnDelete") {
         return Current;
@@ -195,7 +195,7 @@ fn stateful_set(object: Observed<'_>) -> ObjectStatus {
     few(status("currentReplicas"), wanted, "replicas are current").map_or(Current, InProgress)
 }
 
-fn daemon_set(object: Observed<'_>) -> ObjectStatus {
+fn daemon_set(object: LiveObject<'_>) -> ObjectStatus {
     let status = |name: &str| object.count(&format!("/status/{name}"));
     let Some(wanted) = object.int("/status/desiredNumberScheduled") else {
         return InProgress("its controller has not counted the nodes".to_owned());
@@ -218,7 +218,7 @@ fn daemon_set(object: Observed<'_>) -> ObjectStatus {
     .map_or(Current, InProgress)
 }
 
-fn replica_set(object: Observed<'_>) -> ObjectStatus {
+fn replica_set(object: LiveObject<'_>) -> ObjectStatus {
     let wanted = object.replicas();
     let status = |name: &str| object.count(&format!("/status/{name}"));
     let all = status("replicas");
@@ -242,7 +242,7 @@ fn replica_set(object: Observed<'_>) -> ObjectStatus {
     short.map_or(Current, |reason| InProgress(with_cause(reason, failure)))
 }
 
-fn job(object: Observed<'_>) -> ObjectStatus {
+fn job(object: LiveObject<'_>) -> ObjectStatus {
     let holds = |kind: &str| object.condition(kind).filter(|found| found.is("True"));
     if holds("Complete").is_some() || holds("Suspended").is_some() {
         return Current;
@@ -269,7 +269,7 @@ fn job(object: Observed<'_>) -> ObjectStatus {
     })
 }
 
-fn pod(object: Observed<'_>) -> ObjectStatus {
+fn pod(object: LiveObject<'_>) -> ObjectStatus {
     match object.text("/status/phase") {
         Some("Succeeded") => Current,
         Some("Failed") => {
@@ -317,7 +317,7 @@ fn pod(object: Observed<'_>) -> ObjectStatus {
 
 /// The containers of a list of statuses that wait, each with its state.
 fn waiting_containers<'a>(
-    object: Observed<'a>,
+    object: LiveObject<'a>,
     list: &str,
 ) -> impl Iterator<Item = (&'a str, ConditionOf<'a>)> + use<'a> {
     object
@@ -330,7 +330,7 @@ fn waiting_containers<'a>(
 }
 
 /// Why a container of a pod does not run, if one says so.
-fn waiting_container(object: Observed<'_>) -> Option<String> {
+fn waiting_container(object: LiveObject<'_>) -> Option<String> {
     let ordinary = ["ContainerCreating", "PodInitializing"];
     ["initContainerStatuses", "containerStatuses"]
         .into_iter()
@@ -345,7 +345,7 @@ fn waiting_container(object: Observed<'_>) -> Option<String> {
         })
 }
 
-fn volume_claim(object: Observed<'_>) -> ObjectStatus {
+fn volume_claim(object: LiveObject<'_>) -> ObjectStatus {
     match object.text("/status/phase") {
         Some("Bound") => Current,
         Some("Lost") => Failed("the volume of the claim is gone".to_owned()),
@@ -353,7 +353,7 @@ fn volume_claim(object: Observed<'_>) -> ObjectStatus {
     }
 }
 
-fn service(object: Observed<'_>) -> ObjectStatus {
+fn service(object: LiveObject<'_>) -> ObjectStatus {
     if object.text("/spec/type") != Some("LoadBalancer") {
         return Current;
     }
@@ -369,7 +369,7 @@ fn service(object: Observed<'_>) -> ObjectStatus {
     InProgress("the load balancer has no address".to_owned())
 }
 
-fn namespace(object: Observed<'_>) -> ObjectStatus {
+fn namespace(object: LiveObject<'_>) -> ObjectStatus {
     match object.text("/status/phase") {
         Some("Active") => Current,
         Some("Terminating") => Terminating,
@@ -377,7 +377,7 @@ fn namespace(object: Observed<'_>) -> ObjectStatus {
     }
 }
 
-fn definition(object: Observed<'_>) -> ObjectStatus {
+fn definition(object: LiveObject<'_>) -> ObjectStatus {
     let names = object.condition("NamesAccepted");
     if let Some(names) = names.filter(|condition| condition.is("False")) {
         return Failed(names.words("its names are taken"));
@@ -393,7 +393,7 @@ fn definition(object: Observed<'_>) -> ObjectStatus {
     }
 }
 
-fn api_service(object: Observed<'_>) -> ObjectStatus {
+fn api_service(object: LiveObject<'_>) -> ObjectStatus {
     match object.condition("Available") {
         Some(available) if available.is("True") => Current,
         Some(available) => InProgress(available.words("its server is not available")),
@@ -438,9 +438,9 @@ fn shortened(text: &str) -> String {
 
 /// An object as it was read.
 #[derive(Clone, Copy)]
-struct Observed<'a>(&'a Json);
+struct LiveObject<'a>(&'a Json);
 
-impl<'a> Observed<'a> {
+impl<'a> LiveObject<'a> {
     fn at(self, pointer: &str) -> Option<&'a Json> {
         self.0.pointer(pointer)
     }
@@ -496,7 +496,7 @@ impl<'a> ConditionOf<'a> {
     }
 
     fn text(self, pointer: &str) -> Option<&'a str> {
-        Observed(self.0).text(pointer)
+        LiveObject(self.0).text(pointer)
     }
 
     /// Its message, else its reason, else other words.

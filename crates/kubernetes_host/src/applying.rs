@@ -2,22 +2,28 @@
 
 use std::time::Duration;
 
-use ::kubernetes::{GroupKind, ObjectId, deletion_held_by};
-use ::provider::{Applied, ApplyRequest, ErrorKind, Operation, ProviderDiagnostic, ProviderError};
+use ::kubernetes::{GroupKind, ManagedFields, ObjectId, ObjectStatus, deletion_held_by, readiness};
+use ::provider::{
+    Applied, ApplyRequest, ErrorKind, Operation, ProviderDiagnostic, ProviderError, Ready,
+};
 use serde_json::{Value as Json, json};
 
 use crate::bounds::{cancelled, changing, reading};
-use crate::cluster::{ApplyOptions, uid_of};
+use crate::cluster::{ApplyOptions, RequestError, uid_of};
 use crate::context::{CallContext, parsed_id, short_digest};
 use crate::manifest::{Manifest, PlacedManifest};
-use crate::observed::{ObjectFacts, facts_after, fields_of, id_of, ready_of};
+use crate::observed::{ObjectFacts, facts_after, fields_of, id_of};
 use crate::problems::change_failed;
+use crate::waiting::status_of;
 
 /// The label with the token of a create whose name the server chooses.
-pub(crate) const TOKEN_LABEL: &str = "cyanotype.dev/create-token";
+pub(crate) const TOKEN_LABEL: &str = "cyan/create-token";
+
+/// The manager of `kubectl apply` without server-side apply.
+const KUBECTL_APPLY: &str = "kubectl-client-side-apply";
 
 /// The first pause between two looks at an object that is being deleted.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
 
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -55,6 +61,12 @@ pub(crate) async fn apply_manifest(
         Some(path) => {
             // An update never makes an object anew, nor does a create that takes one over.
             let uid = known.uid.as_deref().filter(|_| !is_create || known.adopted);
+            if uid.is_some() && known.applied.is_none() {
+                let found = context.cluster.get(&kind, &path).await;
+                let object = found.map_err(|error| context.failed(error).without_effect())?;
+                let taken = take_over(&context, &kind, &path, &object).await;
+                taken.map_err(|error| change_failed(error, context.cluster))?;
+            }
             context
                 .cluster
                 .apply(&kind, &path, &placed.with_uid(uid), with)
@@ -74,15 +86,65 @@ pub(crate) async fn apply_manifest(
     if is_create && !answer.created && !known.adopted {
         return Err(give_back(&context, &placed, &answer.body, with).await);
     }
-    let facts = facts_after(&answer.body, &manager, identity, known.adopted);
+    let mut object = answer.body;
+    let mut is_applied = true;
+    if placed.name.is_none() {
+        let id = id_of(&kind, &object);
+        let path = placed.api.path(id.namespace.as_deref(), &id.name);
+        match take_over(&context, &kind, &path, &object).await {
+            Ok(Some(taken)) => object = taken,
+            Ok(None) => {}
+            // The object exists, so this is no failure. The next plan takes the fields over.
+            Err(_) => is_applied = false,
+        }
+    }
+    let mut facts = facts_after(&object, &manager, context.cluster, identity, known.adopted);
+    facts.applied = facts.applied.filter(|_| is_applied);
+    // The object exists now, whatever else can be asked: the next look at it asks again.
+    let status = status_of(&context, &object).await;
+    let status = status.unwrap_or_else(|_| readiness(&object));
     Ok(Applied {
-        id: id_of(&kind, &answer.body).to_string().into(),
-        fields: fields_of(&kind, &answer.body),
+        id: id_of(&kind, &object).to_string().into(),
+        fields: fields_of(&kind, &object),
         private: facts.to_value(&kind),
-        ready: ready_of(&answer.body, &context.call.progress),
+        ready: match status {
+            ObjectStatus::Current => Ready::Yes,
+            ObjectStatus::Failed(reason) => Ready::Broken(vec![reason.as_str().into()]),
+            ObjectStatus::InProgress(reason) => {
+                (context.call.progress)(&reason);
+                Ready::Pending
+            }
+            ObjectStatus::Terminating => Ready::Pending,
+        },
         inputs: None,
         diagnostics: Vec::new(),
     })
+}
+
+/// Makes the instance the manager, by apply, of what `kubectl apply` wrote into an object before it
+/// was imported or adopted, and of what a create without a name has written. Otherwise a field that
+/// leaves the document would stay, because the other manager still holds it. Returns the changed
+/// object; `None` if nothing is taken over.
+async fn take_over(
+    context: &CallContext<'_>,
+    kind: &GroupKind,
+    path: &str,
+    object: &Json,
+) -> Result<Option<Json>, RequestError> {
+    let Ok(managers) = ManagedFields::of(object) else {
+        return Ok(None);
+    };
+    let manager = context.manager();
+    let after = managers.taken_over(&[KUBECTL_APPLY, &manager], &manager);
+    if after == managers {
+        return Ok(None);
+    }
+    let patch = json!({"metadata": {
+        "managedFields": after.to_json(),
+        "resourceVersion": object["metadata"]["resourceVersion"],
+    }});
+    let changed = context.cluster.merge(kind, path, &patch, &manager).await?;
+    Ok(Some(changed))
 }
 
 /// Gives the fields back that a create has written into an object of somebody else, who made it

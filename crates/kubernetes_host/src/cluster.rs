@@ -19,6 +19,9 @@ use crate::kinds::{ApiKind, KindsOfVersion};
 /// The form of a body that is applied. JSON is a part of YAML.
 const APPLY: &str = "application/apply-patch+yaml";
 
+/// The form of a part that is merged into an object.
+const MERGE: &str = "application/merge-patch+json";
+
 /// The form of any other body.
 const JSON: &str = "application/json";
 
@@ -53,6 +56,14 @@ impl RequestError {
         )
     }
 
+    /// Whether the account has no right for the request.
+    pub(crate) fn is_no_right(&self) -> bool {
+        let RequestError::Refused(failure) = self else {
+            return false;
+        };
+        failure.reason == FailureReason::NoRight
+    }
+
     /// Whether the object that a request names by its uid does not exist any more.
     pub(crate) fn is_gone(&self) -> bool {
         let RequestError::Refused(failure) = self else {
@@ -67,7 +78,7 @@ impl RequestError {
 }
 
 /// A successful answer.
-pub(crate) struct Answer {
+pub(crate) struct ApiAnswer {
     /// Whether the object was made by the request.
     pub(crate) created: bool,
     pub(crate) body: Json,
@@ -84,10 +95,8 @@ pub(crate) struct ApplyOptions<'a> {
     pub(crate) force: bool,
 }
 
-/// The versions of a group.
-struct GroupVersions {
-    preferred: Name,
-}
+/// The versions of a group, the preferred one first.
+type GroupVersions = Arc<[Name]>;
 
 /// A connection to the API of a cluster.
 pub(crate) struct Cluster {
@@ -146,7 +155,7 @@ impl Cluster {
         path: &str,
         object: &Json,
         with: ApplyOptions<'_>,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<ApiAnswer, RequestError> {
         let manager = with.manager;
         let mut query = format!("{path}?fieldManager={manager}&fieldValidation=Strict");
         if with.dry_run {
@@ -166,7 +175,7 @@ impl Cluster {
         collection: &str,
         object: &Json,
         with: ApplyOptions<'_>,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<ApiAnswer, RequestError> {
         let manager = with.manager;
         let mut query = format!("{collection}?fieldManager={manager}&fieldValidation=Strict");
         if with.dry_run {
@@ -174,6 +183,21 @@ impl Cluster {
         }
         self.request(Method::POST, &query, kind, Some((JSON, object)))
             .await
+    }
+
+    /// Merges a part into an object. Returns the object.
+    pub(crate) async fn merge(
+        &self,
+        kind: &GroupKind,
+        path: &str,
+        part: &Json,
+        manager: &str,
+    ) -> Result<Json, RequestError> {
+        let query = format!("{path}?fieldManager={manager}");
+        let body = Some((MERGE, part));
+        self.request(Method::PATCH, &query, kind, body)
+            .await
+            .map(|answer| answer.body)
     }
 
     /// Asks for the deletion of an object, and of what it owns before it.
@@ -207,17 +231,29 @@ impl Cluster {
         if let Some(builtin) = ApiKind::builtin(kind, version.map(AsRef::as_ref)) {
             return Ok(Some(builtin));
         }
-        let version = match version {
-            Some(version) => version.clone(),
-            None if kind.group.is_empty() => "v1".into(),
-            None => match self.preferred_version(&kind.group).await? {
-                Some(version) => version,
-                None => return Ok(None),
-            },
+        let versions: GroupVersions = match version {
+            Some(version) => [version.clone()].into(),
+            None if kind.group.is_empty() => ["v1".into()].into(),
+            None => self.versions_of(&kind.group).await?,
         };
+        // A kind need not be in the preferred version of its group.
+        for version in versions.iter() {
+            let found = self.kind_in(kind, version).await?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn kind_in(
+        &self,
+        kind: &GroupKind,
+        version: &Name,
+    ) -> Result<Option<ApiKind>, RequestError> {
         let version = ApiVersion {
             group: kind.group.clone(),
-            version,
+            version: version.clone(),
         };
         let cell = {
             let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -230,9 +266,11 @@ impl Cluster {
             Err(other) => return Err(other),
         };
         if found.is_none() {
-            // A definition may add the kind later.
+            // A definition may add the kind later, and a version to the group.
             let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
             versions.remove(&version);
+            let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+            groups.remove(&kind.group);
         }
         Ok(found)
     }
@@ -243,7 +281,8 @@ impl Cluster {
         Ok(KindsOfVersion::read(version, &list))
     }
 
-    async fn preferred_version(&self, group: &Name) -> Result<Option<Name>, RequestError> {
+    /// The versions of a group; none if the cluster has no such group.
+    async fn versions_of(&self, group: &Name) -> Result<GroupVersions, RequestError> {
         let cell = {
             let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
             groups.entry(group.clone()).or_default().clone()
@@ -251,14 +290,11 @@ impl Cluster {
         let found = cell.get_or_try_init(|| async {
             let kind = GroupKind::new("", "APIGroup");
             let answer = self.get(&kind, &format!("/apis/{group}")).await?;
-            let version = answer["preferredVersion"]["version"].as_str();
-            Ok::<_, RequestError>(GroupVersions {
-                preferred: version.unwrap_or("v1").into(),
-            })
+            Ok::<_, RequestError>(versions_in(&answer))
         });
         match found.await {
-            Ok(versions) => Ok(Some(versions.preferred.clone())),
-            Err(error) if error.is_not_found() => Ok(None),
+            Ok(versions) => Ok(versions.clone()),
+            Err(error) if error.is_not_found() => Ok(GroupVersions::default()),
             Err(other) => Err(other),
         }
     }
@@ -269,7 +305,7 @@ impl Cluster {
         path: &str,
         kind: &GroupKind,
         body: Option<(&str, &Json)>,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<ApiAnswer, RequestError> {
         let mut request = Request::builder().method(method).uri(path);
         let bytes = match body {
             Some((form, body)) => {
@@ -302,11 +338,24 @@ impl Cluster {
                 "the server answers with something else than JSON: {error}"
             ))
         })?;
-        Ok(Answer {
+        Ok(ApiAnswer {
             created: status == StatusCode::CREATED,
             body,
         })
     }
+}
+
+/// The versions of an `APIGroup`, the preferred one first.
+fn versions_in(group: &Json) -> GroupVersions {
+    let preferred = group["preferredVersion"]["version"].as_str();
+    let all = group["versions"].as_array().into_iter().flatten();
+    let all = all.filter_map(|version| version["version"].as_str());
+    let others = all.filter(|version| Some(*version) != preferred);
+    preferred
+        .into_iter()
+        .chain(others)
+        .map(Name::from)
+        .collect()
 }
 
 /// The uid of an object.

@@ -1,9 +1,10 @@
 //! From settings to a connected cluster: kubeconfig files, contexts, the account of a pod.
 
+use std::io::ErrorKind as ErrorKindOfFile;
 use std::time::Duration;
 
 use ::provider::{ErrorKind, ProviderError};
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 
 use crate::cluster::Cluster;
@@ -106,21 +107,35 @@ fn merged(files: &[std::path::PathBuf]) -> Result<Kubeconfig, String> {
             Err(error) => Err(error),
         };
         return default.map_err(|error| {
+            let why = problem_of(&error);
             format!(
-                "there is no kubeconfig: {error}; set `KUBECONFIG`, or `kubeconfig` under `[providers.kubernetes]` in `cyan.toml`"
+                "{why}; set `KUBECONFIG`, or `kubeconfig` under `[providers.kubernetes]` in \
+                 `cyan.toml`"
             )
         });
     }
     let mut all = Kubeconfig::default();
     for file in files {
-        let message = |error| {
-            format!(
-                "the kubeconfig `{}` cannot be read: {error}",
-                file.display()
-            )
-        };
+        let message = |error| problem_of(&error);
         let one = Kubeconfig::read_from(file).map_err(message)?;
         all = all.merge(one).map_err(message)?;
     }
     Ok(all)
+}
+
+/// What is wrong with a kubeconfig.
+fn problem_of(error: &KubeconfigError) -> String {
+    match error {
+        KubeconfigError::FindPath => "there is no kubeconfig".to_owned(),
+        KubeconfigError::ReadConfig(error, file) if error.kind() == ErrorKindOfFile::NotFound => {
+            format!("there is no kubeconfig at `{}`", file.display())
+        }
+        KubeconfigError::ReadConfig(error, file) => {
+            format!(
+                "the kubeconfig `{}` cannot be read: {error}",
+                file.display()
+            )
+        }
+        other => format!("the kubeconfig cannot be read: {other}"),
+    }
 }

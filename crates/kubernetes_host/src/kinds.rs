@@ -1,6 +1,6 @@
 //! The kinds that a cluster has, with their paths in the API.
 
-use ::kubernetes::{ApiVersion, GroupKind};
+use ::kubernetes::{ApiVersion, GroupKind, builtin};
 use blueprint::Name;
 use serde_json::Value as Json;
 
@@ -18,8 +18,20 @@ pub(crate) struct ApiKind {
 impl ApiKind {
     /// The kind, if every cluster has it: a cluster is not asked about it.
     pub(crate) fn builtin(kind: &GroupKind, version: Option<&str>) -> Option<ApiKind> {
-        let _ = (kind, version);
-        None
+        let info = builtin().kind(kind)?;
+        let version = match version {
+            Some(version) => info.versions.iter().find(|own| ***own == *version)?,
+            None => info.versions.first()?,
+        };
+        Some(ApiKind {
+            version: ApiVersion {
+                group: kind.group.clone(),
+                version: version.clone(),
+            },
+            kind: kind.kind.clone(),
+            plural: info.plural.clone(),
+            namespaced: info.is_namespaced,
+        })
     }
 
     /// The kind with its group, in any version.

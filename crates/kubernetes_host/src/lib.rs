@@ -20,6 +20,8 @@ mod bounds;
 mod cluster;
 mod connect;
 mod context;
+mod data;
+mod definitions;
 mod forecast;
 mod json;
 mod kinds;
@@ -31,5 +33,6 @@ mod provider;
 mod session;
 mod settings;
 mod types;
+mod waiting;
 
 pub use provider::{FAMILY, open};

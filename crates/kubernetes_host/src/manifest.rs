@@ -146,6 +146,12 @@ impl Manifest {
     }
 }
 
+/// Whether the kind of an object depends on values that are not known yet.
+pub(crate) fn has_open_kind(type_name: &str, spec: &Value) -> bool {
+    let is_open = |name: &str| spec.get(name).is_some_and(Value::has_unknown);
+    matches!(type_name.parse(), Ok(KindType::Any)) && (is_open("apiVersion") || is_open("kind"))
+}
+
 impl PlacedManifest {
     /// The path of the object; `None` without a name.
     pub(crate) fn path(&self) -> Option<String> {

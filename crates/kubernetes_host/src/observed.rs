@@ -1,16 +1,13 @@
 //! An object of the cluster as the contract takes it: its fields, and the private data of its
 //! record.
 
-use ::kubernetes::{
-    FieldSet, GroupKind, ManagedFields, ManagerOperation, ObjectId, ObjectStatus, owned, readiness,
-};
-use ::provider::{Progress, Ready};
+use ::kubernetes::{FieldSet, GroupKind, ManagedFields, ManagerOperation, ObjectId, owned};
 use blueprint::{Name, Value};
 use data_encoding::HEXLOWER;
 use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 
-use crate::cluster::uid_of;
+use crate::cluster::{Cluster, uid_of};
 use crate::json::from_json;
 
 /// The private data of a record.
@@ -20,6 +17,8 @@ pub(crate) struct ObjectFacts {
     pub(crate) uid: Option<Name>,
     /// The uid of the namespace `kube-system` of its cluster.
     pub(crate) cluster: Option<Name>,
+    /// The context and server of that cluster, for messages.
+    pub(crate) server: Option<Name>,
     /// Whether the object existed before its resource: a delete keeps it.
     pub(crate) adopted: bool,
     /// The digest of the fields of the manager after the last change.
@@ -35,6 +34,7 @@ impl ObjectFacts {
         ObjectFacts {
             uid: text("uid"),
             cluster: text("cluster"),
+            server: text("server"),
             adopted: private.get("adopted").and_then(Value::as_bool) == Some(true),
             applied: text("applied"),
             seen: text("seen"),
@@ -51,6 +51,7 @@ impl ObjectFacts {
         let entries = [
             ("uid", text(&self.uid)),
             ("cluster", text(&self.cluster)),
+            ("server", text(&self.server)),
             ("adopted", self.adopted.then_some(Value::Bool(true))),
             ("applied", digest(&self.applied)),
             ("seen", digest(&self.seen)),
@@ -67,13 +68,32 @@ pub(crate) fn holds_secrets(kind: &GroupKind) -> bool {
     kind.is("", "Secret")
 }
 
+/// The annotation in which `kubectl apply` keeps a copy of the manifest, with the data of secrets.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The object without the bookkeeping of managers.
+pub(crate) fn without_bookkeeping(object: &Json) -> Json {
+    let mut object = object.clone();
+    let Some(metadata) = object.get_mut("metadata").and_then(Json::as_object_mut) else {
+        return object;
+    };
+    metadata.shift_remove("managedFields");
+    let Some(annotations) = metadata
+        .get_mut("annotations")
+        .and_then(Json::as_object_mut)
+    else {
+        return object;
+    };
+    annotations.shift_remove(LAST_APPLIED);
+    if annotations.is_empty() {
+        metadata.shift_remove("annotations");
+    }
+    object
+}
+
 /// The fields of an object, without the bookkeeping of managers. Data of secrets are marked.
 pub(crate) fn fields_of(kind: &GroupKind, object: &Json) -> Value {
-    let mut shown = object.clone();
-    if let Some(metadata) = shown.get_mut("metadata").and_then(Json::as_object_mut) {
-        metadata.shift_remove("managedFields");
-    }
-    let fields = from_json(&shown);
+    let fields = from_json(&without_bookkeeping(object));
     if !holds_secrets(kind) {
         return fields;
     }
@@ -98,13 +118,33 @@ pub(crate) fn fields_of_manager(object: &Json, manager: &str) -> Option<FieldSet
     (!set.is_empty()).then_some(set)
 }
 
+/// Whether an object may have been made by an apply of this manifest. The server records no
+/// manager at all for an apply that declares nothing but a name, as that of a namespace.
+pub(crate) fn is_made_by(object: &Json, manager: &str, manifest: &Json) -> bool {
+    if fields_of_manager(object, manager).is_some() {
+        return true;
+    }
+    let has_managers = ManagedFields::of(object).is_ok_and(|managers| !managers.entries.is_empty());
+    !has_managers && declares_nothing(manifest)
+}
+
+/// Whether a manifest only says which object it is.
+fn declares_nothing(manifest: &Json) -> bool {
+    let only = |json: &Json, names: &[&str]| {
+        let mut entries = json.as_object().into_iter().flatten();
+        entries.all(|(name, _)| names.contains(&name.as_str()))
+    };
+    only(manifest, &["apiVersion", "kind", "metadata"])
+        && only(&manifest["metadata"], &["name", "namespace"])
+}
+
 /// The digest of the fields of a manager, with their values. Two objects with the same digest are
-/// the same to the manager.
-pub(crate) fn digest_of(object: &Json, manager: &str) -> Option<Name> {
-    let set = fields_of_manager(object, manager)?;
+/// the same to the manager. A manager without fields has a digest too.
+pub(crate) fn digest_of(object: &Json, manager: &str) -> Name {
+    let set = fields_of_manager(object, manager).unwrap_or_default();
     let fields = canonical(&owned(object, &set));
     let digest = Sha256::digest(fields.to_string().as_bytes());
-    Some(HEXLOWER.encode(&digest).into())
+    HEXLOWER.encode(&digest).into()
 }
 
 /// The same JSON with sorted names.
@@ -142,52 +182,17 @@ pub(crate) fn id_of(kind: &GroupKind, object: &Json) -> ObjectId {
 pub(crate) fn facts_after(
     object: &Json,
     manager: &str,
-    cluster: Option<Name>,
+    cluster: &Cluster,
+    identity: Option<Name>,
     adopted: bool,
 ) -> ObjectFacts {
-    let digest = digest_of(object, manager);
+    let digest = Some(digest_of(object, manager));
     ObjectFacts {
         uid: uid_of(object).map(Name::from),
-        cluster,
+        cluster: identity,
+        server: Some(cluster.title.as_str().into()),
         adopted,
         applied: digest.clone(),
         seen: digest,
     }
-}
-
-/// Whether an object is ready directly after a change.
-pub(crate) fn ready_of(object: &Json, progress: &Progress) -> Ready {
-    match readiness(object) {
-        ObjectStatus::Current => Ready::Yes,
-        ObjectStatus::Failed(reason) => Ready::Broken(vec![reason.as_str().into()]),
-        ObjectStatus::InProgress(reason) => {
-            progress(&reason);
-            Ready::Pending
-        }
-        ObjectStatus::Terminating => Ready::Pending,
-    }
-}
-
-/// The spec that would make an object with these fields.
-pub(crate) fn spec_of(fields: &Value) -> Value {
-    let of_server = [
-        "uid",
-        "resourceVersion",
-        "generation",
-        "creationTimestamp",
-        "selfLink",
-    ];
-    let entries = fields.as_map().into_iter().flat_map(|map| map.iter());
-    let entries = entries.filter(|(name, _)| &***name != "status");
-    Value::map(entries.map(|(name, value)| {
-        let value = match (&**name == "metadata", value.as_map()) {
-            (true, Some(metadata)) => {
-                let written = metadata.iter();
-                let written = written.filter(|(name, _)| !of_server.contains(&&***name));
-                Value::map(written.map(|(name, value)| (name.clone(), value.clone())))
-            }
-            _ => value.clone(),
-        };
-        (name.clone(), value)
-    }))
 }

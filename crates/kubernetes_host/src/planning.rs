@@ -8,12 +8,12 @@ use ::provider::{
 use blueprint::FieldPath;
 use serde_json::{Value as Json, json};
 
-use crate::cluster::{Answer, ApplyOptions, RequestError, uid_of};
+use crate::cluster::{ApiAnswer, ApplyOptions, RequestError, uid_of};
 use crate::context::{CallContext, parsed_id, short_digest};
 use crate::forecast::{forecast, outputs_of_change, outputs_of_new};
 use crate::json::{at, set, to_json};
-use crate::manifest::{Manifest, PlacedManifest};
-use crate::observed::{ObjectFacts, id_of};
+use crate::manifest::{Manifest, PlacedManifest, has_open_kind};
+use crate::observed::{ObjectFacts, id_of, without_bookkeeping};
 use crate::settings::Existing;
 
 /// Plans a create, an update or the create of a replacement.
@@ -24,9 +24,12 @@ pub(crate) async fn plan_change(
     context: CallContext<'_>,
     request: PlanRequest<'_>,
 ) -> Result<Planned, ProviderError> {
+    let planning = Planning { context, request };
+    if has_open_kind(request.type_name, request.desired) {
+        return planning.undecided("its kind, which is known on deploy".to_owned());
+    }
     let manifest = Manifest::of(request.type_name, request.desired)?;
     let kind_words = manifest.kind_words();
-    let planning = Planning { context, request };
     let Some(placed) = manifest.place(context.cluster).await? else {
         let needs = format!("the kind {kind_words}, which the cluster does not have");
         return planning.undecided(needs);
@@ -121,7 +124,7 @@ impl Planning<'_> {
         &self,
         placed: &PlacedManifest,
         with: ApplyOptions<'_>,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<ApiAnswer, RequestError> {
         let name = placed.name.as_deref().unwrap_or_default();
         let digest = short_digest(&format!("{} {name}", self.context.call.token));
         // Names of most kinds have up to 63 letters.
@@ -140,9 +143,9 @@ impl Planning<'_> {
         let id = id_of(&placed.api.group_kind(), &placed.body);
         let summary = format!("{} exists already", placed.words());
         let detail = format!(
-            "Take it under management with `cyan import {} {id}`, or set `existing = \"adopt\"` \
-             under `[providers.kubernetes]` in `cyan.toml`.",
-            self.context.call.address
+            "Take it under management with `cyan import {} {id} '{}'`, or set \
+             `existing = \"adopt\"` under `[providers.kubernetes]` in `cyan.toml`.",
+            self.request.type_name, self.context.call.address
         );
         let said = ProviderDiagnostic::error("metadata.name", summary).detailed(detail);
         ProviderError::of_diagnostics(ErrorKind::Conflict, vec![said])
@@ -231,7 +234,9 @@ impl Planning<'_> {
             .await;
         match asked {
             Ok(answer) => {
-                let is_same = request.unhealthy.is_empty()
+                // An imported object has no fields of this instance yet.
+                let is_same = facts.applied.is_some()
+                    && request.unhealthy.is_empty()
                     && request.desired == request.prior_inputs
                     && comparable(&answer.body) == comparable(&live);
                 if is_same {
@@ -349,11 +354,11 @@ fn being_deleted(placed: &PlacedManifest, live: &Json) -> ProviderError {
 
 /// The parts of an object that a change of its declaration can change.
 fn comparable(object: &Json) -> Json {
-    let mut object = object.clone();
+    let mut object = without_bookkeeping(object);
     if let Some(entries) = object.as_object_mut() {
         entries.shift_remove("status");
         if let Some(metadata) = entries.get_mut("metadata").and_then(Json::as_object_mut) {
-            for name in ["managedFields", "resourceVersion", "generation"] {
+            for name in ["resourceVersion", "generation"] {
                 metadata.shift_remove(name);
             }
         }

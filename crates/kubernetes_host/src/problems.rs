@@ -2,6 +2,7 @@
 
 use ::kubernetes::{ApiFailure, FailureReason, FieldProblem};
 use ::provider::{ErrorKind, ProviderDiagnostic, ProviderError};
+use blueprint::Name;
 use std::time::Duration;
 
 use crate::cluster::{Cluster, RequestError};
@@ -47,6 +48,32 @@ pub(crate) fn change_failed(error: RequestError, cluster: &Cluster) -> ProviderE
     }
 }
 
+/// Fails if the connected cluster is none of those that objects were recorded in: each with the
+/// uid of its namespace `kube-system`, and its context and server.
+pub(crate) fn refuse_other_cluster(
+    cluster: &Cluster,
+    identity: Option<&Name>,
+    recorded: &[(&Name, &Option<Name>)],
+) -> Result<(), ProviderError> {
+    let Some(identity) = identity else {
+        return Ok(());
+    };
+    let Some((uid, server)) = recorded.first() else {
+        return Ok(());
+    };
+    if recorded.iter().any(|(uid, _)| *uid == identity) {
+        return Ok(());
+    }
+    let message = format!(
+        "the recorded objects are in the cluster {} (its `kube-system` is {uid}), and {} is another \
+         cluster (its `kube-system` is {identity}); choose the context of that cluster, or another \
+         instance",
+        server.as_deref().unwrap_or("of another name"),
+        cluster.title,
+    );
+    Err(ProviderError::new(ErrorKind::Document, message).at("context"))
+}
+
 fn refusal_of(error: RequestError, cluster: &Cluster) -> ProviderError {
     match error {
         RequestError::Credentials(why) => {
@@ -72,7 +99,8 @@ fn of_failure(failure: ApiFailure, cluster: &Cluster) -> ProviderError {
             let said = conflicts.into_iter().map(|conflict| {
                 let summary = format!(
                     "`{}` is managed by `{}`, with another value",
-                    conflict.written, conflict.manager
+                    conflict.written.trim_start_matches('.'),
+                    conflict.manager
                 );
                 ProviderDiagnostic::error(conflict.path, summary).detailed(
                     "Leave the field out, give it the same value, or set `conflicts = \"take-over\"` \

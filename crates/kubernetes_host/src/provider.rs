@@ -1,15 +1,19 @@
 //! The package `kubernetes`: its catalogue and its configurations.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ::provider::{
-    BoxFuture, Catalog, Configuration, Configured, Hosted, HostedPackage, Provider, ProviderError,
-    SettingsChange,
+    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider,
+    ProviderError, RecordedObject, SettingsChange,
 };
-use blueprint::Value;
+use blueprint::{IndexMap, Name, Value};
 
+use crate::cluster::Cluster;
 use crate::connect::connect;
+use crate::definitions::read_definitions;
+use crate::observed::ObjectFacts;
+use crate::problems::{error_of, refuse_other_cluster};
 use crate::session::KubernetesSession;
 use crate::settings::Settings;
 use crate::types::KubernetesTypes;
@@ -22,19 +26,44 @@ struct KubernetesProvider {
     catalog: Arc<Catalog>,
     /// The folder that paths of settings are relative to.
     folder: PathBuf,
+    /// The clusters of the recorded objects: uid, and context and server.
+    recorded: Mutex<IndexMap<Name, Option<Name>>>,
 }
 
-/// Opens the package. Nothing is contacted or read: the types of the API are built in, and those of
-/// other kinds are open.
+/// Opens the package. Nothing is contacted: the types of the API are built in, those of the setting
+/// `crds` are read from files, and those of other kinds are open.
 ///
 /// # Errors
-/// None at present; the type is that of all hosts.
+/// If a file of `crds` cannot be read.
 pub fn open(
     package: HostedPackage,
 ) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> {
-    let namespace = package.name.clone();
+    Box::pin(async move {
+        open_package(package)
+            .await
+            .map(|it| it as Arc<dyn Provider>)
+    })
+}
+
+async fn open_package(package: HostedPackage) -> Result<Arc<KubernetesProvider>, ProviderError> {
+    let HostedPackage {
+        name,
+        folder,
+        settings,
+        ..
+    } = package;
+    let (definitions, folder) = {
+        let reading = tokio::task::spawn_blocking(move || {
+            let definitions = read_definitions(&settings, &folder);
+            (definitions, folder)
+        });
+        reading.await.map_err(|error| {
+            ProviderError::new(ErrorKind::Permanent, format!("reading stopped: {error}"))
+        })?
+    };
+    let types = KubernetesTypes::new(definitions?);
     let catalog = Catalog {
-        namespaces: vec![namespace],
+        namespaces: vec![name],
         docs: "Objects of a Kubernetes cluster.".into(),
         settings: Settings::declared(),
         hosted: Some(Hosted {
@@ -42,20 +71,46 @@ pub fn open(
             version: None,
             parameters: Value::Null,
         }),
-        source: Some(Arc::new(KubernetesTypes::default())),
+        source: Some(Arc::new(types)),
         max_parallel: 10,
         ..Catalog::default()
     };
-    let provider: Arc<dyn Provider> = Arc::new(KubernetesProvider {
+    Ok(Arc::new(KubernetesProvider {
         catalog: Arc::new(catalog),
-        folder: package.folder,
-    });
-    Box::pin(std::future::ready(Ok(provider)))
+        folder,
+        recorded: Mutex::default(),
+    }))
+}
+
+impl KubernetesProvider {
+    /// Connects to the cluster of the settings, unless all recorded objects are in others.
+    async fn connect(&self, settings: &Settings) -> Result<Cluster, ProviderError> {
+        let cluster = connect(settings).await?;
+        let recorded = {
+            let recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+            recorded.clone()
+        };
+        if !recorded.is_empty() {
+            let identity = cluster.identity().await;
+            let identity = identity.map_err(|error| error_of(error, &cluster))?;
+            let recorded: Vec<_> = recorded.iter().collect();
+            refuse_other_cluster(&cluster, identity.as_ref(), &recorded)?;
+        }
+        Ok(cluster)
+    }
 }
 
 impl Provider for KubernetesProvider {
     fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
+    }
+
+    fn set_recorded_objects(&self, _root: &Path, objects: &[RecordedObject<'_>]) {
+        let facts = objects
+            .iter()
+            .map(|object| ObjectFacts::read(object.private));
+        let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.extend(facts.filter_map(|facts| Some((facts.cluster?, facts.server))));
     }
 
     fn configure(
@@ -66,7 +121,7 @@ impl Provider for KubernetesProvider {
             let settings = Settings::read(&with.settings, &self.folder)?;
             let cluster = match with.offline {
                 true => None,
-                false => Some(connect(&settings).await?),
+                false => Some(self.connect(&settings).await?),
             };
             Ok(Configured {
                 session: Arc::new(KubernetesSession::new(cluster, settings)),

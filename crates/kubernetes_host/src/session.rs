@@ -2,22 +2,26 @@
 //!
 //! Not here: what a change would do (`planning`), changes (`applying`).
 
-use ::kubernetes::{KindType, ObjectId, ObjectStatus, readiness};
+use ::kubernetes::{KindType, ObjectId, ObjectStatus};
 use ::provider::{
-    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, ImportRequest,
-    Imported, Observed, Operation, PlanRequest, Planned, ProviderDiagnostic, ProviderError,
-    ReadOutcome, ReadRequest, Readiness, Session,
+    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, FetchRequest,
+    Fetched, ImportRequest, Imported, Observed, Operation, PlanRequest, Planned,
+    ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Session,
 };
-use blueprint::Name;
+use blueprint::{Name, Value};
 
 use crate::applying::{apply_manifest, delete_object};
 use crate::bounds::{changing, reading};
 use crate::cluster::{Cluster, uid_of};
 use crate::context::{CallContext, parsed_id};
-use crate::manifest::Manifest;
-use crate::observed::{ObjectFacts, digest_of, fields_of, fields_of_manager, spec_of};
+use crate::data::fetch;
+use crate::json::to_json;
+use crate::manifest::{Manifest, has_open_kind};
+use crate::observed::{ObjectFacts, digest_of, fields_of, is_made_by};
 use crate::planning::plan_change;
+use crate::problems::refuse_other_cluster;
 use crate::settings::Settings;
+use crate::waiting::status_of;
 
 /// A configured cluster.
 pub(crate) struct KubernetesSession {
@@ -52,6 +56,15 @@ impl KubernetesSession {
             return Ok(ReadOutcome::Unknown);
         };
         let known = ObjectFacts::read(request.private);
+        if let Some(recorded) = &known.cluster {
+            let identity = context.cluster.identity().await;
+            let identity = identity.map_err(|error| context.failed(error))?;
+            refuse_other_cluster(
+                context.cluster,
+                identity.as_ref(),
+                &[(recorded, &known.server)],
+            )?;
+        }
         let Some(object) = context.object(&id).await? else {
             return Ok(ReadOutcome::Absent);
         };
@@ -63,10 +76,13 @@ impl KubernetesSession {
         let manager = context.manager();
         // A cut-off create was carried out if the object has fields of this instance: a create of
         // an object that exists is refused.
-        if request.token.is_some() && fields_of_manager(&object, &manager).is_none() {
-            return Ok(ReadOutcome::Absent);
+        if request.token.is_some() {
+            let (intended, _) = to_json(request.inputs).unwrap_or_default();
+            if !is_made_by(&object, &manager, &intended) {
+                return Ok(ReadOutcome::Absent);
+            }
         }
-        let seen = digest_of(&object, &manager);
+        let seen = Some(digest_of(&object, &manager));
         let applied = match request.token {
             Some(_) => known.applied.clone().or_else(|| seen.clone()),
             None => known.applied.clone(),
@@ -77,8 +93,11 @@ impl KubernetesSession {
             seen,
             ..known
         };
+        // Nothing was sent for an imported object but its name.
+        let inputs = facts.applied.is_none().then(|| identity_of(&id));
         Ok(ReadOutcome::Present(Observed {
             id: id.to_string().into(),
+            inputs,
             fields: fields_of(&id.kind, &object),
             private: facts.to_value(&id.kind),
             ..Observed::default()
@@ -98,7 +117,7 @@ impl KubernetesSession {
             let gone = format!("{id} was deleted while it was waited for");
             return Ok(Readiness::Broken(vec![gone.into()]));
         };
-        Ok(match readiness(&object) {
+        Ok(match status_of(&context, &object).await? {
             ObjectStatus::Current => Readiness::Ready(fields_of(&id.kind, &object)),
             ObjectStatus::Failed(reason) => Readiness::Broken(vec![reason.as_str().into()]),
             ObjectStatus::InProgress(reason) => {
@@ -123,13 +142,13 @@ impl KubernetesSession {
         };
         let facts = ObjectFacts {
             uid: uid_of(&object).map(Name::from),
-            seen: digest_of(&object, &context.manager()),
+            seen: Some(digest_of(&object, &context.manager())),
             ..ObjectFacts::default()
         };
         let fields = fields_of(&id.kind, &object);
         let observed = Observed {
             id: id.to_string().into(),
-            inputs: Some(spec_of(&fields)),
+            inputs: Some(identity_of(&id)),
             fields,
             private: facts.to_value(&id.kind),
             ..Observed::default()
@@ -160,6 +179,12 @@ async fn id_of_read(
             name: placed.name?,
         })
     }))
+}
+
+/// The spec that only says which object it is.
+fn identity_of(id: &ObjectId) -> Value {
+    let name = Value::Text(id.name.clone());
+    Value::map([("metadata", Value::map([("name", name)]))])
 }
 
 /// The id that an import names: as ids are recorded, or `NAMESPACE/NAME` or `NAME` of the kind of
@@ -205,7 +230,10 @@ impl Session for KubernetesSession {
         request: CheckRequest<'a>,
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         let mut findings = CheckFindings::default();
-        if let Err(error) = Manifest::of(request.type_name, request.spec) {
+        let is_open = has_open_kind(request.type_name, request.spec);
+        if let Err(error) = Manifest::of(request.type_name, request.spec)
+            && !is_open
+        {
             let path = error.field.unwrap_or_default();
             let refusal = ProviderDiagnostic::error(path, error.message);
             findings.diagnostics.push(refusal);
@@ -253,6 +281,16 @@ impl Session for KubernetesSession {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(reading(call, self.poll_with(call, request)))
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(reading(call, async move {
+            fetch(self.context(call)?, request).await
+        }))
     }
 
     fn import<'a>(

@@ -1,6 +1,7 @@
 //! The settings of a configuration.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ::provider::{ErrorKind, ProviderError, Setting};
 use blueprint::{Field, Kind, Value};
@@ -81,7 +82,15 @@ impl Settings {
                 ..Field::of(Kind::String)
             },
         };
+        let crds = Setting {
+            name: "crds".into(),
+            field: Field {
+                docs: "Files, and folders of files, with CustomResourceDefinitions: documents are checked by them without a cluster.".into(),
+                ..Field::of(Kind::Array(Arc::new(Field::of(Kind::String))))
+            },
+        };
         vec![
+            crds,
             setting(
                 "kubeconfig",
                 "The kubeconfig file, or several that are merged. The default is `KUBECONFIG`, then `~/.kube/config`, then the account of the pod.",

@@ -67,6 +67,8 @@ pub(crate) struct PrivateData {
     pub(crate) planned: Value,
     /// The provider's reason for a replacement although nothing differs.
     pub(crate) expired: Option<Name>,
+    /// What the provider needs before it can decide, as a phrase.
+    pub(crate) needs: Option<Name>,
 }
 
 impl PrivateData {
@@ -161,6 +163,7 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
             now: record.private.clone(),
             planned: Value::Null,
             expired: None,
+            needs: None,
         },
         provider: None,
         dependencies: record.dependencies.clone(),

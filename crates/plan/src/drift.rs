@@ -6,9 +6,9 @@
 //! what a link has written is drift of the link, not of its target
 //! (decisions/links#effects-after-the-target).
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use blueprint::{Address, Field, IndexMap, Map, Name, TypeId, Value};
+use blueprint::{Address, Field, IndexMap, Kind, Map, Name, TypeId, Value};
 use diag::{Diagnostics, Severity};
 use evaluate::answers::{Answers, PinnedRead};
 use evaluate::retry::RetryingWorld;
@@ -26,6 +26,9 @@ use understand::secret_marks::with_secret_marks_of;
 use crate::addresses::SelectedAddresses;
 use crate::provider_diagnostics::{report_reads, report_settings};
 use crate::refresh::{self, Refreshed};
+
+/// A field that the schema of an open type does not know.
+static ANY: LazyLock<Field> = LazyLock::new(|| Field::of(Kind::Any));
 
 /// One resource whose object differs from its record.
 #[derive(Clone, Debug, PartialEq)]
@@ -329,7 +332,13 @@ pub(crate) fn drifted_fields<'a>(
 ) -> impl Iterator<Item = DriftedField<'a>> {
     let seen = seen.as_map();
     let partial = ty.capabilities.partial;
-    ty.schema.fields.iter().filter_map(move |(name, field)| {
+    // A partial spec of an open type also controls fields that the schema does not know.
+    let open = record.inputs.as_map().filter(|_| partial && ty.schema.open);
+    let open = open.into_iter().flat_map(|inputs| inputs.keys());
+    let open = open.filter(|name| !ty.schema.fields.contains_key(*name));
+    let fields = ty.schema.fields.iter();
+    let fields = fields.chain(open.map(|name| (name, &*ANY)));
+    fields.filter_map(move |(name, field)| {
         let seen = seen?;
         if field.ignore_drift || field.computed && !field.track_drift && !field.optional {
             return None;

@@ -15,6 +15,7 @@ use provider::{
     ImportRequest, Observed, ProviderDiagnostic, ReadOutcome, ReadRequest, ResourceType,
 };
 use state::{Record, Snapshot, Status, StatusOp, StatusWord};
+use understand::partial::declared_part;
 use understand::secret_marks::mark_fields;
 
 use crate::codes;
@@ -401,8 +402,17 @@ pub(crate) fn record_of(
                 .filter(|value| !value.is_null())
                 .or(field.default.as_ref())
         };
-        if let Some(value) = value.filter(|value| !value.is_null() && !value.has_unknown()) {
-            inputs.insert(name.clone(), value.clone());
+        let value = value.filter(|value| !value.is_null() && !value.has_unknown());
+        let value = match (value, wanted) {
+            // Others control what the spec does not declare.
+            (Some(_), None) if ty.capabilities.partial && !desired.is_null() => None,
+            (Some(value), Some(wanted)) if ty.capabilities.partial => {
+                Some(declared_part(Some(field), wanted, value))
+            }
+            (value, _) => value.cloned(),
+        };
+        if let Some(value) = value {
+            inputs.insert(name.clone(), value);
         }
     }
     Some(Record {
@@ -413,9 +423,10 @@ pub(crate) fn record_of(
         } else {
             read.clone()
         },
-        inputs: provider_inputs
-            .clone()
-            .unwrap_or_else(|| Value::Map(inputs.into())),
+        inputs: match provider_inputs {
+            Some(inputs) if !(ty.capabilities.partial && !desired.is_null()) => inputs.clone(),
+            _ => Value::Map(inputs.into()),
+        },
         outputs,
         private: private.clone(),
         metadata: Value::Null,

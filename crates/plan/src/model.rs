@@ -185,6 +185,10 @@ pub struct Step {
     /// The provider's reason for a replacement although nothing differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expired: Option<Name>,
+    /// What must exist before the provider can decide about the step, as a phrase; `None` if the
+    /// provider has decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<Name>,
     /// The abstract resource from which a transform made the resource, in the notation of addresses
     /// (decisions/documents#transforms).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -28,6 +28,9 @@ pub enum Direction {
     Sent,
     /// From the provider: required and computed fields must exist.
     Answered,
+    /// From the provider, for a type with partial specs: required fields must exist. A field that
+    /// others fill in exists if they have done so.
+    AnsweredAsIs,
 }
 
 /// Compares values with fields. It caches compiled patterns, so one instance should serve many
@@ -103,7 +106,7 @@ impl Fit {
         if schema.open || map.len() < schema.fields.len() {
             for (name, field) in &schema.fields {
                 let needed = match direction {
-                    Direction::Sent => field.required,
+                    Direction::Sent | Direction::AnsweredAsIs => field.required,
                     Direction::Answered => field.required || field.computed,
                 };
                 if needed && !map.contains_key(name) {

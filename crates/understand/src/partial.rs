@@ -75,6 +75,35 @@ pub fn with_changes(field: Option<&Field>, declared: &Value, then: &Value, now: 
     }
 }
 
+/// The recorded spec with the values of an object for what the desired spec declares and the record
+/// does not: what the object has there already.
+pub fn with_actual(
+    field: Option<&Field>,
+    recorded: &Value,
+    desired: &Value,
+    actual: &Value,
+) -> Value {
+    let (Some(wanted), Some(now)) = (desired.as_map(), actual.as_map()) else {
+        return recorded.clone();
+    };
+    let (Value::Map(own), false) = (recorded.unmarked(), recorded.is_null()) else {
+        return recorded.clone();
+    };
+    let mut all = Map::clone(own);
+    for (name, desired) in wanted.iter() {
+        let Some(actual) = now.get(name).filter(|actual| !actual.is_null()) else {
+            continue;
+        };
+        let field = entry_of(field, name);
+        let value = match own.get(name) {
+            Some(own) => with_actual(field, own, desired, actual),
+            None => declared_part(field, desired, actual),
+        };
+        all.insert(name.clone(), value);
+    }
+    Value::Map(Arc::new(all)).tainted(matches!(recorded, Value::Secret(_)))
+}
+
 /// The items of a list that a spec declares, each with the item of the spec: by the key of the
 /// list, or by position in a list of maps of the same length. `None` if the list counts as a whole.
 fn pair_items<'v>(
@@ -144,6 +173,17 @@ mod tests {
         assert_eq!(part, read(r#"[{"name": "app", "image": "b"}]"#));
         let whole = declared_part(None, &declared, &actual);
         assert_eq!(whole, actual);
+    }
+
+    #[test]
+    fn values_that_an_object_has_already_are_the_former_ones() {
+        let recorded = read(r#"{"labels": {"a": "x"}}"#);
+        let desired = read(r#"{"labels": {"a": "z", "b": "z"}, "data": {"k": "v"}, "new": 1}"#);
+        let actual =
+            read(r#"{"labels": {"a": "y", "b": "y", "c": "y"}, "data": {"k": "w", "l": "w"}}"#);
+        let before = with_actual(None, &recorded, &desired, &actual);
+        let expected = r#"{"labels": {"a": "x", "b": "y"}, "data": {"k": "w"}}"#;
+        assert_eq!(before, read(expected));
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod go_tool;
 mod instructions;
 mod kubernetes;
 mod kubernetes_programs;
+mod kubernetes_schemas;
 mod mutants;
 mod packages;
 mod plugins;
@@ -53,6 +54,9 @@ cargo xtask kubernetes          start a cluster of Kubernetes, print the variabl
 cargo xtask catalog aws         regenerate the catalogue of AWS from CloudFormation's schemas; --check compares
 cargo xtask catalog openstack   regenerate the catalogue of OpenStack from the interfaces of Heat's types; --check
                                 compares
+cargo xtask kubernetes-schemas FOLDER
+                                regenerate the schemas of the built-in kinds of Kubernetes from the answers of an API
+                                server in FOLDER; --check compares
 ";
 
 fn main() -> ExitCode {
@@ -74,6 +78,7 @@ fn main() -> ExitCode {
         Some("kubernetes") => kubernetes::serve(&root()),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),
+        Some("kubernetes-schemas") => kubernetes_schemas::run(&root(), &rest),
         Some("help" | "--help" | "-h") => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

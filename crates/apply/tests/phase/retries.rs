@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::run::{LEASE, Operated};
 use engine::{Event, Options};
 use provider::{ErrorKind, ProviderError, Retries};
-use state::OperationOutcome::{Failed, Ready};
+use state::OperationOutcome::{Failed, Interrupted, Ready};
 use testkit::harness::run_with_paused_clock;
 use testkit::policies::{PolicyHarness, ScriptedFault, refusals, said};
 
@@ -278,6 +278,69 @@ fn readiness_may_use_the_whole_time_limit() {
             );
         });
     }
+}
+
+const HELD: &str = "
+version: 2023-04-20
+resources:
+  cluster: {type: test/cluster, spec: {name: main}}
+  reader: {type: test/data, spec: {input: \"${resources.cluster.spec.id}\"}}
+  other: {type: test/data, spec: {input: 1}}
+";
+
+/// A harness whose clusters are completed by others after the call.
+fn completed_by_others() -> PolicyHarness {
+    PolicyHarness::with(|catalog| {
+        let ty = catalog.resource_types.get_mut("test/cluster").unwrap();
+        std::sync::Arc::make_mut(ty)
+            .capabilities
+            .complete_when_ready = true;
+    })
+}
+
+#[test]
+fn resource_that_others_complete_is_held_when_its_time_is_over() {
+    run_with_paused_clock(async {
+        let mut bench = completed_by_others();
+        bench.settings.hold_after = Duration::from_secs(60);
+        bench.script_faults("unsettled cluster", vec![ScriptedFault::None; 12]);
+        let ran = bench.apply(Some(HELD)).await;
+        assert_eq!(
+            (ran.ended(), ran.said()),
+            (Some(Interrupted), Vec::<String>::new())
+        );
+        let names = |addresses: &[blueprint::Address]| -> Vec<String> {
+            addresses.iter().map(ToString::to_string).collect()
+        };
+        let outcome = ran.outcome();
+        assert_eq!(outcome.unready.len(), 1);
+        assert_eq!(outcome.unready[0].0.to_string(), "cluster");
+        assert_eq!(names(&outcome.waiting), ["reader"]);
+        assert!(ran.elapsed <= Duration::from_secs(60), "{:?}", ran.elapsed);
+        assert_eq!(
+            bench.statuses().await,
+            ["cluster: create configured", "other: create ready"]
+        );
+        // The next run waits again, and creates nothing twice.
+        assert_eq!(bench.apply(Some(HELD)).await.ended(), Some(Ready));
+        assert_eq!(bench.cloud.times_of("create cluster").len(), 1);
+        assert_eq!(bench.cloud.times_of("create reader").len(), 1);
+    });
+}
+
+#[test]
+fn resource_that_is_not_waited_for_is_held_at_once() {
+    run_with_paused_clock(async {
+        let mut bench = completed_by_others();
+        bench.settings.hold_after = Duration::ZERO;
+        bench.script_faults("unsettled cluster", vec![ScriptedFault::None; 3]);
+        let ran = bench.apply(Some(HELD)).await;
+        assert_eq!(
+            (ran.ended(), ran.elapsed),
+            (Some(Interrupted), Duration::ZERO)
+        );
+        assert_eq!(bench.cloud.times_of("stable cluster").len(), 0);
+    });
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Arguments that several commands take.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use blueprint::Address;
 use clap::Args;
@@ -10,7 +11,7 @@ use state::InstanceName;
 
 use super::inputs::Inputs;
 use super::path::path;
-use super::values::{DriftPolicy, on_failure};
+use super::values::{DriftPolicy, on_failure, wait_time};
 
 /// The flag that selects an instance.
 #[derive(Clone, Debug, Args)]
@@ -183,6 +184,10 @@ pub(crate) struct ApplyArguments {
     /// Limit the number of concurrent steps [default: 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) parallelism: Option<u16>,
+    /// Limit the time to wait until objects that others make ready, such as those of Kubernetes,
+    /// are ready; 0s to not wait [default: 10m]
+    #[arg(long, value_name = "DURATION", value_parser = wait_time)]
+    pub(crate) wait: Option<Duration>,
     /// Set what to do when a step fails [default: stop]
     #[arg(long, value_name = "WHAT", value_parser = on_failure())]
     pub(crate) on_failure: Option<OnFailure>,
@@ -193,6 +198,7 @@ impl From<Consent> for ApplyArguments {
         ApplyArguments {
             consent,
             parallelism: None,
+            wait: None,
             on_failure: None,
         }
     }

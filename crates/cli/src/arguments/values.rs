@@ -1,5 +1,7 @@
 //! Values of flags: words and addresses.
 
+use std::time::Duration;
+
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use engine::Adoption;
@@ -43,6 +45,41 @@ pub(super) fn on_failure() -> impl TypedValueParser<Value = OnFailure> {
         "rollback" => OnFailure::Rollback,
         _ => OnFailure::Stop,
     })
+}
+
+/// Parses a length of time. The error is a message.
+pub(super) fn wait_time(text: &str) -> Result<Duration, String> {
+    let wrong = |_| "write a number with a unit, such as `30s` or `10m`".to_owned();
+    blueprint::parse_duration(text).map_err(wrong)
+}
+
+/// `NAME.KEY=VALUE`: a setting of a provider.
+#[derive(Clone, Debug)]
+pub(crate) struct ProviderSetting {
+    /// The name of the provider.
+    pub(crate) provider: String,
+    pub(crate) key: String,
+    /// The value as TOML writes it, or a text.
+    pub(crate) value: String,
+}
+
+impl std::str::FromStr for ProviderSetting {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<ProviderSetting, &'static str> {
+        let wrong = "write `NAME.KEY=VALUE`, such as `kubernetes.context=prod`";
+        let (path, value) = text.split_once('=').ok_or(wrong)?;
+        // Names of packages may have dots; keys have none.
+        let (provider, key) = path.rsplit_once('.').ok_or(wrong)?;
+        if provider.is_empty() || key.is_empty() {
+            return Err(wrong);
+        }
+        Ok(ProviderSetting {
+            provider: provider.to_owned(),
+            key: key.to_owned(),
+            value: value.to_owned(),
+        })
+    }
 }
 
 /// `ADDRESS` or `ADDRESS=ID`.

@@ -90,6 +90,7 @@ async fn check(
     report: &mut Report,
 ) -> Result<DocumentVerdict, CommandError> {
     let config = named.config(global.config.as_deref(), &source.project_folder())?;
+    let config = open::with_provider_settings(config, global);
     let session = open::for_checks(global, config, &source.project_folder(), report)?;
     let (verdict, document) = session.verdict(named, source, inputs, report).await?;
     if !report.is_json() {

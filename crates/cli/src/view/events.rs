@@ -117,6 +117,12 @@ pub(crate) fn line(event: &Event, duration: Option<Duration>, paint: Paint) -> O
                 paint.yellow(format!("waits at the breakpoint {at}"))
             )
         }
+        Event::Held { address, why } => {
+            format!(
+                "{address}: {}",
+                paint.yellow(format!("not ready yet: {why}"))
+            )
+        }
         Event::Draining { running } => format!("nothing new starts; {running} still running"),
     })
 }

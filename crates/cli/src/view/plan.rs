@@ -345,6 +345,11 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
             text.push_str(&format!("{indent}    {sign} link {link}\n"));
         }
     }
+    if let Some(needs) = &step.needs {
+        text.push_str(&format!(
+            "{indent}    decided on deploy: it needs {needs}\n"
+        ));
+    }
     if let Some(expired) = &step.expired {
         text.push_str(&format!("{indent}    {expired}\n"));
     }

@@ -44,6 +44,7 @@ pub(crate) struct Report {
     counts: Counts,
     waiting: Vec<blueprint::Address>,
     stops: Vec<(blueprint::Name, blueprint::Breakpoint)>,
+    unready: Vec<(blueprint::Address, blueprint::Name)>,
     not_done: Vec<UnfinishedStep>,
     simulated: bool,
     /// The number of retried questions so far.
@@ -121,6 +122,7 @@ impl Report {
             counts: Counts::default(),
             waiting: Vec::new(),
             stops: Vec::new(),
+            unready: Vec::new(),
             not_done: Vec::new(),
             simulated: false,
             retries_shown: 0,
@@ -359,8 +361,10 @@ impl Report {
         &mut self,
         waiting: &[blueprint::Address],
         stops: &[(blueprint::Name, blueprint::Breakpoint)],
+        unready: &[(blueprint::Address, blueprint::Name)],
     ) {
         (self.waiting, self.stops) = (waiting.to_vec(), stops.to_vec());
+        self.unready = unready.to_vec();
     }
 
     /// Records the planned steps that the operation did not do.
@@ -432,6 +436,13 @@ impl Report {
             // Only an operation that stopped at a breakpoint has these fields.
             if !self.waiting.is_empty() {
                 summary["waiting"] = json!(std::mem::take(&mut self.waiting));
+            }
+            if !self.unready.is_empty() {
+                let unready = std::mem::take(&mut self.unready);
+                summary["unready"] = unready
+                    .into_iter()
+                    .map(|(address, why)| json!({"address": address, "waits_for": why}))
+                    .collect();
             }
             if !self.stops.is_empty() {
                 let stops = std::mem::take(&mut self.stops);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use blueprint::{Breakpoint, Name};
+use blueprint::{Address, Breakpoint, Name};
 use engine::{Plan, PlannedStop, Step};
 
 use crate::terminal::Paint;
@@ -119,6 +119,24 @@ pub(crate) fn stopped_text(
         "cyan deploy"
     };
     text.push_str(&format!(" To go on, say `{again}` again."));
+    text
+}
+
+/// The text at the end of an operation that did not wait any longer for some resources.
+pub(crate) fn unready_text(unready: &[(Address, Name)], waiting: &[String]) -> String {
+    let mut text = "Not ready yet:".to_owned();
+    for (address, why) in unready {
+        text.push_str(&format!("\n  {address}: {why}"));
+    }
+    if !waiting.is_empty() {
+        let named = waiting[..waiting.len().min(NAMED)].join(", ");
+        let more = match waiting.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        text.push_str(&format!("\nWhat waits for them: {named}{more}."));
+    }
+    text.push_str("\nTo go on waiting, say `cyan deploy` again.");
     text
 }
 

@@ -29,9 +29,9 @@ use blueprint::{Address, Kind, Map, Name, Schema, TypeId, Value};
 use tokio_util::sync::CancellationToken;
 
 use provider::{
-    Applied, ApplyRequest, Call, Catalog, CheckRequest, Configuration, Direction, ErrorKind, Fit,
-    Observed, Operation, Provider, ProviderError, ProviderSeverity, ReadOutcome, ReadRequest,
-    Readiness, Ready, ResourceType, Session,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Configuration, Direction,
+    ErrorKind, Fit, Observed, Operation, Provider, ProviderError, ProviderSeverity, ReadOutcome,
+    ReadRequest, Readiness, Ready, ResourceType, Session,
 };
 
 pub use transforms::check_transforms;
@@ -48,6 +48,9 @@ pub struct Setup {
     /// Whether every type must have docs and an example. Only a simulated provider does without
     /// them.
     pub documented: bool,
+    /// What the suite waits for between two questions whether a resource is ready. Without it, it
+    /// asks again at once.
+    pub between_polls: Option<fn() -> BoxFuture<'static, ()>>,
 }
 
 impl Setup {
@@ -58,6 +61,7 @@ impl Setup {
             settings: Value::Map(Arc::default()),
             now: 1_672_671_845,
             documented: true,
+            between_polls: None,
         }
     }
 }
@@ -78,6 +82,9 @@ pub struct Case {
     pub stateless: bool,
     /// Whether the provider cannot tell from a token whether a create was made before.
     pub forgets_tokens: bool,
+    /// Whether a create of what exists is refused by its plan, also under the same token. A create
+    /// that was cut off must then be found by a read with its inputs.
+    pub refuses_existing: bool,
 }
 
 impl Case {
@@ -90,6 +97,7 @@ impl Case {
             absent_id: "never-existed".into(),
             stateless: false,
             forgets_tokens: false,
+            refuses_existing: false,
         }
     }
 
@@ -115,6 +123,13 @@ impl Case {
     /// Marks the provider as unable to tell from a token whether a create was made before.
     pub fn forgets_tokens(mut self) -> Case {
         self.forgets_tokens = true;
+        self
+    }
+
+    /// Marks the type as one whose objects have unique names: the plan of a create refuses what
+    /// exists.
+    pub fn refuses_existing(mut self) -> Case {
+        self.refuses_existing = true;
         self
     }
 }
@@ -231,13 +246,16 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             return;
         };
         self.check_answer(&made, &spec, "create");
-        if !self.case.forgets_tokens && !self.case.stateless {
+        if self.case.refuses_existing {
+            self.check_existing_is_refused(&sent).await;
+            self.check_read_by_token(&made, &sent).await;
+        } else if !self.case.forgets_tokens && !self.case.stateless {
             if let Some(again) = self.create(&sent, "create").await
                 && again.id != made.id
             {
                 self.fail("a create under the same token made a second resource");
             }
-            self.check_read_by_token(&made).await;
+            self.check_read_by_token(&made, &sent).await;
         }
         self.check_becomes_ready(&made).await;
         self.check_read(&made, &sent, "create").await;
@@ -455,7 +473,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             )),
             Ok(_) => self.fail("a create cancelled before its start was made"),
         }
-        if let Some(ReadOutcome::Present(_)) = self.read_token("cancelled").await {
+        if let Some(ReadOutcome::Present(_)) = self.read_token("cancelled", sent).await {
             self.fail("a create cancelled before its start made a resource");
         }
     }
@@ -532,11 +550,12 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     fn check_fields(&mut self, fields: &Value, after: &str) {
-        if let Some(misfit) = self.fit.fields(
-            &fields.revealed(),
-            &self.resource_type.schema,
-            Direction::Answered,
-        ) {
+        let direction = match self.resource_type.capabilities.partial {
+            true => Direction::AnsweredAsIs,
+            false => Direction::Answered,
+        };
+        let schema = &self.resource_type.schema;
+        if let Some(misfit) = self.fit.fields(&fields.revealed(), schema, direction) {
             let at = if misfit.path.is_empty() {
                 String::new()
             } else {
@@ -571,7 +590,11 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         for _ in 0..100 {
             match self.with_error_recorded(session.poll_ready(&call, request()).await) {
                 Ok(Readiness::Ready(_)) => return,
-                Ok(Readiness::NotYet(_)) => {}
+                Ok(Readiness::NotYet(_)) => {
+                    if let Some(pause) = self.setup.between_polls {
+                        pause().await;
+                    }
+                }
                 Ok(Readiness::Broken(why)) => {
                     return self.fail(format!("is broken: {}", why.join(", ")));
                 }
@@ -618,17 +641,21 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    async fn read_token(&mut self, token: &str) -> Option<ReadOutcome> {
+    /// Reads what a create under a token made, as after a run that was cut off: with the inputs.
+    async fn read_token(&mut self, token: &str, sent: &Value) -> Option<ReadOutcome> {
         if !self.resource_type.capabilities.reads {
             return None;
         }
         let token = self.call(token).token;
         let nothing = Applied::deleted();
-        self.read(None, &Value::Null, &nothing, Some(&token)).await
+        self.read(None, sent, &nothing, Some(&token)).await
     }
 
-    async fn check_read_by_token(&mut self, made: &Applied) {
-        match self.read_token("create").await {
+    async fn check_read_by_token(&mut self, made: &Applied, sent: &Value) {
+        match self.read_token("create", sent).await {
+            Some(ReadOutcome::Unknown) if self.case.refuses_existing => {
+                self.fail("the inputs of the create do not tell whether it was made")
+            }
             Some(ReadOutcome::Present(found)) if found.id != made.id => {
                 self.fail("the token of the create finds another resource")
             }
@@ -656,6 +683,13 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
                 }
                 self.check_fields(&fields, &format!("{after} and read"));
                 let (fields, answer) = (fields.revealed(), applied.fields.revealed());
+                if self.resource_type.capabilities.partial {
+                    // Others may have changed the rest since.
+                    if !same_where_sent(&fields, &answer, &sent.revealed()) {
+                        self.fail(format!("what was sent is read differently after {after}"));
+                    }
+                    return;
+                }
                 for (name, field) in &self.resource_type.schema.fields {
                     let compared = if field.computed {
                         field.track_drift
@@ -721,6 +755,25 @@ fn with_defaults(spec: &Value, schema: &Schema) -> Value {
         }
     }
     Value::Map(Arc::new(filled))
+}
+
+/// Whether two values are equal at everything that a spec sets.
+fn same_where_sent(one: &Value, other: &Value, sent: &Value) -> bool {
+    match (one, other, sent) {
+        (Value::Map(one), Value::Map(other), Value::Map(sent)) => {
+            sent.iter()
+                .all(|(name, sent)| match (one.get(name), other.get(name)) {
+                    (Some(one), Some(other)) => same_where_sent(one, other, sent),
+                    (one, other) => one.is_none() && other.is_none(),
+                })
+        }
+        (Value::List(one), Value::List(other), Value::List(sent)) if one.len() == sent.len() => {
+            let all = one.iter().zip(other.iter()).zip(sent.iter());
+            one.len() == other.len() && { all }
+                .all(|((one, other), sent)| same_where_sent(one, other, sent))
+        }
+        _ => same(one, other),
+    }
 }
 
 /// Whether two values are equal for the state: an integer equals a float of the same value, and

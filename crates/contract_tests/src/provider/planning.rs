@@ -9,8 +9,8 @@ use blueprint::{FieldPath, PathStep, Unknown, Value};
 
 use super::{Run, same};
 use provider::{
-    Applied, ApplyRequest, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Plans, Provider,
-    ProviderSeverity, UpgradeRequest, Verdict,
+    Applied, ApplyRequest, ErrorKind, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Plans,
+    Provider, ProviderSeverity, UpgradeRequest, Verdict,
 };
 
 /// The seed of every plan.
@@ -185,6 +185,39 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
                 self.fail(format!("create failed: {error}"));
                 None
             }
+        }
+    }
+
+    /// Checks that the plan of a create is refused while the object exists.
+    pub(super) async fn check_existing_is_refused(&mut self, sent: &Value) {
+        let Some(session) = self.session().await else {
+            return;
+        };
+        let call = self.call("create");
+        let request = PlanRequest {
+            mode: PlanMode::Create,
+            phase: PlanPhase::Preview,
+            type_name: &self.case.type_name,
+            id: None,
+            prior_inputs: &Value::Null,
+            prior: &Value::Null,
+            schema_version: self.resource_type.schema_version,
+            private: &Value::Null,
+            unhealthy: &[],
+            desired: sent,
+            ignored: &[],
+            replacing: &[],
+            seed: SEED,
+        };
+        match self.with_error_recorded(session.plan(&call, request).await) {
+            Err(error) if error.kind == ErrorKind::Conflict => {}
+            Err(error) => self.fail(format!(
+                "the create of what exists is refused with another error: {error}"
+            )),
+            Ok(planned) => self.fail(format!(
+                "the create of what exists is planned as {:?}",
+                planned.verdict
+            )),
         }
     }
 

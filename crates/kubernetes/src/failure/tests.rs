@@ -190,6 +190,38 @@ fn each_invalid_field_has_its_place() {
 }
 
 #[test]
+fn the_value_in_a_message_does_not_decide_the_problem() {
+    for (message, expected) in [
+        (
+            r#"Invalid value: "integer": spec.image in body must be of type string: "integer""#,
+            FieldProblem::Value,
+        ),
+        (
+            r#"Invalid value: "a \"b\": immutable": bad: worse"#,
+            FieldProblem::Value,
+        ),
+        (
+            r#"Invalid value: {"a":"immutable: x"}: Value is immutable: see the docs"#,
+            FieldProblem::Immutable,
+        ),
+        (
+            r#"Invalid value: core.X{A:"immutable"}: is too long"#,
+            FieldProblem::Value,
+        ),
+        (
+            "Invalid value: 3: may not change once set",
+            FieldProblem::Immutable,
+        ),
+        (
+            "Forbidden: spec is immutable after creation",
+            FieldProblem::Immutable,
+        ),
+    ] {
+        assert_eq!(problem(message), expected, "{message}");
+    }
+}
+
+#[test]
 fn fields_in_a_message_have_their_place() {
     let fields = |code: u16, message: &str| {
         let FailureReason::Invalid(fields) =
@@ -233,6 +265,17 @@ fn fields_in_a_message_have_their_place() {
     );
     assert_eq!(
         fields(
+            500,
+            r#"failed to create typed patch object: errors: .spec.env: duplicate entries for key [name="A: B"]"#
+        ),
+        [(
+            "spec.env".to_owned(),
+            FieldProblem::Value,
+            r#"duplicate entries for key [name="A: B"]"#.to_owned()
+        )]
+    );
+    assert_eq!(
+        fields(
             400,
             r#"Deployment in version "v1" cannot be handled: strict decoding error: unknown field "spec.foo", duplicate field "data.a.b""#
         ),
@@ -271,9 +314,23 @@ fn rights_and_admission_are_told_apart() {
         (
             403,
             "Forbidden",
-            r#"configmaps "a" is forbidden: unable to create new content in namespace shop because it is being terminated"#,
+            r#"configmaps "a" is forbidden: the namespace ends"#,
             json!({"causes": [{"reason": "NamespaceTerminating", "field": "metadata.namespace"}]}),
             FailureReason::NamespaceTerminating,
+        ),
+        (
+            403,
+            "Forbidden",
+            r#"pods "a" is forbidden: unable to create new content in namespace shop because it is being terminated"#,
+            json!({}),
+            FailureReason::NamespaceTerminating,
+        ),
+        (
+            403,
+            "Forbidden",
+            r#"pods "a" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"#,
+            json!({}),
+            FailureReason::Refused,
         ),
         (
             400,

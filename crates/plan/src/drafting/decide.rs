@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, FieldPath, IndexMap, Name, Resource, Value};
+use blueprint::{Address, Field, FieldPath, IndexMap, Kind, Name, Resource, Value};
 use diag::Diagnostics;
 use evaluate::answers::{Answers, PinnedRead};
 use evaluate::question::ProviderInstance;
@@ -15,6 +15,7 @@ use provider::{Plans, ResourceType};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 use understand::compare::{Change, differences, with_path_of};
 use understand::links::contribution::{Contribution, carry_over};
+use understand::partial::with_actual;
 use understand::secret_marks::mark_fields;
 
 use crate::addresses::SelectedAddresses;
@@ -342,7 +343,12 @@ fn compare(
         return;
     };
     let ignored = &resource.lifecycle.ignore_changes;
-    let (prior, drifted) = prior_spec(&ty, record, seen, ignored, written);
+    let (mut prior, drifted) = prior_spec(&ty, record, seen, ignored, written);
+    if ty.capabilities.partial {
+        let actual = decision.outputs.clone();
+        let object = Field::of(Kind::Object(ty.schema.clone()));
+        prior = with_actual(Some(&object), &prior, &decision.desired, &actual);
+    }
     for path in ignored {
         decision.desired = with_path_of(&decision.desired, &prior, path);
     }

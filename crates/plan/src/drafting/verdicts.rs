@@ -58,6 +58,9 @@ fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: O
             decision.record_differs = decision.differs_from(record);
         }
     }
+    if let Verdict::Undecided { needs } = &opinion.verdict {
+        decision.private.needs = Some(needs.as_str().into());
+    }
     if matches!(decision.action, Action::Create | Action::Replace) {
         // No object exists, or the engine demands a new resource: the old one failed, or the user
         // asked for it.

@@ -115,6 +115,7 @@ impl Deferred {
             condition_known: true,
             computed: self.exported,
             expired: None,
+            needs: None,
             made_from: None,
             moved_from: None,
             temporary: false,

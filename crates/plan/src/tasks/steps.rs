@@ -174,6 +174,7 @@ fn step(id: u32, mut decision: Decision) -> Step {
         condition_known: !decision.condition_open,
         computed: computed.unwrap_or_default(),
         expired: decision.private.expired,
+        needs: decision.private.needs,
         made_from: decision.lineage.made_from,
         moved_from: decision.lineage.moved_from,
         temporary: decision.rolling.temporary,

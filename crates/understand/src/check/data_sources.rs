@@ -3,7 +3,7 @@
 //!
 //! Not here: which operator fits which kind (`filters`), and reading.
 
-use blueprint::{DataSource, Name};
+use blueprint::{DataSource, Kind, Name, Schema};
 use dialect::codes as document;
 use expr::codes as language;
 use provider::{DataSourceType, FilterField};
@@ -113,6 +113,9 @@ impl Checker<'_> {
                 None => (name, export.span),
             };
             let Some(found) = ty.schema.fields.get(field) else {
+                if ty.schema.open || is_entry(&ty.schema, field) {
+                    continue;
+                }
                 // Malformed aliases are empty and already reported.
                 if !field.is_empty() {
                     self.found.push(
@@ -140,6 +143,13 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+/// Whether a path leads into a field whose entries have any names.
+fn is_entry(schema: &Schema, path: &str) -> bool {
+    let mut above = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
+    let nearest = above.find_map(|above| schema.fields.get(above));
+    nearest.is_some_and(|field| matches!(field.kind, Kind::Map(_) | Kind::Any))
 }
 
 /// The filterable field at a path. Any position matches the catalogue's `[]`.

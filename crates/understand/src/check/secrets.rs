@@ -417,8 +417,15 @@ impl Taint<'_, '_> {
                     .and_then(|export| export.alias_for.as_ref())
                     .map_or(export, |alias| &alias.item);
                 let ty = self.of.data_source(at);
-                ty.and_then(|ty| ty.schema.fields.get(field))
-                    .is_some_and(|field| sensitive(field, &whole[1..]))
+                // A path may lead into a sensitive field.
+                let mut above = field.rmatch_indices('.').map(|(at, _)| &field[..at]);
+                ty.is_some_and(|ty| match ty.schema.fields.get(field) {
+                    Some(field) => sensitive(field, &whole[1..]),
+                    None => {
+                        let nearest = above.find_map(|above| ty.schema.fields.get(above));
+                        nearest.is_some_and(|field| field.sensitive)
+                    }
+                })
             }
             ReferenceHead::Resource { name, .. } => self.resource(name, &whole, depth),
             ReferenceHead::Child(name) => {

@@ -1,0 +1,1 @@
+//! `kubectl rollout status` and the provider say the same about workloads.
