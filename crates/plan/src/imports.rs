@@ -424,7 +424,7 @@ pub(crate) fn record_of(
             read.clone()
         },
         inputs: match provider_inputs {
-            Some(inputs) if !(ty.capabilities.partial && !desired.is_null()) => inputs.clone(),
+            Some(inputs) if !ty.capabilities.partial || desired.is_null() => inputs.clone(),
             _ => Value::Map(inputs.into()),
         },
         outputs,

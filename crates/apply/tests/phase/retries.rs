@@ -291,7 +291,10 @@ resources:
 /// A harness whose clusters are completed by others after the call.
 fn completed_by_others() -> PolicyHarness {
     PolicyHarness::with(|catalog| {
-        let ty = catalog.resource_types.get_mut("test/cluster").unwrap();
+        let ty = catalog
+            .resource_types
+            .get_mut("test/cluster")
+            .expect("the catalogue has it");
         std::sync::Arc::make_mut(ty)
             .capabilities
             .complete_when_ready = true;

@@ -2,10 +2,10 @@
 
 use crate::place::Place;
 
-const CATALOG: &str = r#"{"format": 1, "namespace": ["kubernetes", "cloud"],
+const CATALOG: &str = r#"{"format": 1, "namespace": ["cluster", "cloud"],
   "package": {"family": "kubernetes", "version": "1.31"},
   "resourceTypes": {
-    "kubernetes/networking.k8s.io/Ingress": {"docs": "A rule.", "idField": "uid",
+    "cluster/networking.k8s.io/Ingress": {"docs": "A rule.", "idField": "uid",
       "fields": {"name": {"kind": "string"}, "uid": {"kind": "string", "computed": true}}},
     "cloud/s3/bucket:Bucket": {"docs": "A bucket.", "idField": "arn",
       "fields": {"name": {"kind": "string"}, "arn": {"kind": "string", "computed": true}}}},
@@ -35,7 +35,7 @@ resources:
     spec:
       name: ${datasources.image.id}-${variables.region}
   rule:
-    type: kubernetes/networking.k8s.io/Ingress
+    type: cluster/networking.k8s.io/Ingress
     spec:
       name: ${resources.bucket.spec.arn}
 "#;
@@ -70,13 +70,13 @@ fn a_document_names_any_token_of_a_hosted_package() {
     let shown = run(&["show"], true);
     for name in [
         "cloud/s3/bucket:Bucket",
-        "kubernetes/networking.k8s.io/Ingress",
+        "cluster/networking.k8s.io/Ingress",
     ] {
         assert!(shown.contains(name), "{shown}");
     }
     assert!(run(&["stage"], true).contains("0 to create, 0 to update, 0 to delete"));
     assert!(run(&["drift"], true).contains("0 drifted"));
-    assert!(run(&["types", "kubernetes"], false).contains("kubernetes/networking.k8s.io/Ingress"));
+    assert!(run(&["types", "cluster"], false).contains("cluster/networking.k8s.io/Ingress"));
     assert!(run(&["types", "cloud/s3/bucket:Bucket"], false).contains("A bucket."));
     assert!(run(&["schema"], false).contains("resource:cloud/s3/bucket:Bucket"));
     let destroyed = run(&["destroy", "--yes"], true);

@@ -250,6 +250,19 @@ fn a_stream_is_formatted() {
 }
 
 #[test]
+fn the_schema_for_editors_takes_the_fields_of_any_kind() {
+    let schema = Place::new().ends(0, &["schema", "manifests"]).out;
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let object = |kind: serde_json::Value| {
+        serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "a", "finalizers": []},
+            "data": {"a": "b"}})
+    };
+    assert!(validator.is_valid(&object("ConfigMap".into())));
+    assert!(!validator.is_valid(&object(3.into())));
+}
+
+#[test]
 fn folders_of_other_documents_are_not_taken() {
     let native =
         "version: 2023-04-20\nresources: {a: {type: local/file, spec: {path: x, content: y}}}\n";
@@ -474,4 +487,39 @@ fn a_folder_has_a_whole_life_on_a_real_server() {
             &format!("\"{definition}\": deleting"),
         ],
     );
+}
+
+#[test]
+fn an_existing_object_is_imported_on_a_real_server() {
+    let Some(cluster) = cluster("manifests-import") else {
+        return;
+    };
+    cluster.write("more.yaml", MORE);
+    let namespace = cluster.namespace.as_str();
+    cluster.kubectl(&["create", "namespace", namespace]);
+    cluster.kubectl(&["-n", namespace, "create", "configmap", "more"]);
+    let refused = cluster.cyan(1, &["deploy", "--yes", "k8s"]);
+    assert!(
+        refused.err.contains("exists already") && refused.err.contains("k8s/more.yaml:3:18"),
+        "{}",
+        refused.err
+    );
+    let (id, address) = (
+        format!("core/ConfigMap/{namespace}/more"),
+        format!("\"configmap/{namespace}/more\""),
+    );
+    let import = [
+        "import",
+        "--yes",
+        "kubernetes/core/ConfigMap",
+        &id,
+        &address,
+    ];
+    cluster.cyan(0, &[&["-C", "k8s"], &import[..]].concat());
+    cluster.cyan(0, &["deploy", "--yes", "k8s"]);
+    let none = cluster.cyan(0, &["stage", "k8s"]);
+    assert_eq!(none.last_line(), "0 to create, 0 to update, 0 to delete");
+    let deleted = cluster.cyan(0, &["destroy", "--yes", "k8s"]);
+    assert_eq!(deleted.last_line(), "0 created, 0 updated, 1 deleted");
+    cluster.kubectl(&["delete", "namespace", namespace, "--wait=false"]);
 }
