@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use blueprint::{Name, Value};
 use evaluate::event::Event;
+use plan::model::Action;
 use plan::task::Decided;
-use provider::{ErrorKind, ProviderError, Readiness};
+use provider::{ErrorKind, Operation, ProviderError, Readiness};
 use state::{Record, StatusWord};
 use understand::secret_marks::mark_fields;
 
@@ -128,6 +129,14 @@ pub(crate) fn unready_in_time(
         Some(waits_for) => waits_for.clone(),
         None => why.into(),
     };
+    // What was made counts, although it is not ready.
+    match parts.schedule.task(task).operation() {
+        Some(Operation::Create) if decided.action == Action::Replace => {
+            parts.results.count_replacement();
+        }
+        Some(operation) => parts.results.count(operation),
+        None => {}
+    }
     let address = decided.address.clone();
     parts.results.hold((address.clone(), why.clone()));
     parts.state.hold_tasks();

@@ -316,6 +316,7 @@ fn resource_that_others_complete_is_held_when_its_time_is_over() {
             addresses.iter().map(ToString::to_string).collect()
         };
         let outcome = ran.outcome();
+        assert_eq!(outcome.counts.created, 2);
         assert_eq!(outcome.unready.len(), 1);
         assert_eq!(outcome.unready[0].0.to_string(), "cluster");
         assert_eq!(names(&outcome.waiting), ["reader"]);

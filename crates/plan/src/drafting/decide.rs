@@ -467,7 +467,12 @@ fn initial_decision(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> 
             .as_ref()
             .map(|ties| ties.hidden.clone())
             .unwrap_or_default(),
-        replace_order: resource.lifecycle.replace_order.unwrap_or(ty.replace_order),
+        replace_order: match resource.lifecycle.replace_order {
+            // The place of such an object is unique: a new one cannot be made beside it.
+            Some(_) if ty.capabilities.partial => ty.replace_order,
+            Some(order) => order,
+            None => ty.replace_order,
+        },
         may_replace: false,
         condition_open: member.condition_open,
         only_recorded: false,

@@ -7,6 +7,7 @@ use blueprint::{Address, Unknown, Value};
 use dialect::rules::Reads;
 use evaluate::resolve::{Evaluation, Outputs};
 use provider::Verdict;
+use state::StatusWord;
 
 use crate::decision::Decision;
 use crate::draft::Obstacle;
@@ -74,6 +75,14 @@ pub(crate) fn conclude(
             let changing = changing_fields(&decision, evaluation.simulated, &evaluation.answers);
             Outputs::Planned(decision.outputs.clone(), changing.into())
         }
+        // Others fill in the fields until the object is ready.
+        Action::None if is_completed_later(&decision) => {
+            let fields = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());
+            let open = fields
+                .filter(|(_, field)| !field.is_settable())
+                .map(|(name, _)| name.clone());
+            Outputs::Planned(decision.outputs.clone(), open.collect())
+        }
         Action::None
         | Action::Move
         | Action::Import
@@ -104,6 +113,16 @@ pub(crate) fn conclude(
         list.reserve_exact(evaluation.resources[index as usize].count());
     }
     list.push(decision);
+}
+
+/// Whether the object is not ready since the last operation, and is complete only when it is.
+fn is_completed_later(decision: &Decision) -> bool {
+    let of_type = decision
+        .ty
+        .as_ref()
+        .is_some_and(|ty| ty.capabilities.complete_when_ready);
+    let record = decision.prior.as_ref();
+    of_type && record.is_some_and(|record| record.status.word == StatusWord::Configured)
 }
 
 /// Whether the name of a resource for plugins, or the options that its record keeps, are others than

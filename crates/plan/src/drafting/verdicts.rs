@@ -177,7 +177,13 @@ fn forcing_reason(decision: &Decision) -> bool {
 
 /// Sets the order of a replacement: the document's if it has one, else the provider's.
 fn set_order(decision: &mut Decision, delete_first: Option<bool>, resource: Option<&Resource>) {
-    if resource.is_some_and(|resource| resource.lifecycle.replace_order.is_some()) {
+    let is_partial = decision
+        .ty
+        .as_ref()
+        .is_some_and(|ty| ty.capabilities.partial);
+    let is_declared = resource.is_some_and(|resource| resource.lifecycle.replace_order.is_some());
+    // The place of an object with a partial spec is unique: a new one cannot be made beside it.
+    if is_declared && !(is_partial && delete_first == Some(true)) {
         return;
     }
     match delete_first {

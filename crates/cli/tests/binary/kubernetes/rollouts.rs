@@ -22,7 +22,7 @@ resources:
     type: kubernetes/core/ConfigMap
     spec:
       metadata: {name: note, namespace: NS}
-      data: {ready: \"${tostring(web.spec.status.observedGeneration)}\"}
+      data: {ready: \"${tostring(web.spec.status.readyReplicas)}\"}
   other:
     type: kubernetes/core/ConfigMap
     spec: {metadata: {name: other, namespace: NS}}
