@@ -417,7 +417,8 @@ fn sending_failed(error: kube::Error) -> RequestError {
 /// The messages of an error and of its causes, each once.
 fn messages_of(error: &(dyn std::error::Error + 'static)) -> String {
     let mut texts: Vec<String> = Vec::new();
-    let mut at = Some(error);
+    // The outermost message only names a layer of the client.
+    let mut at = error.source().or(Some(error));
     while let Some(error) = at {
         let text = error.to_string();
         if !texts.iter().any(|known| known.contains(&text)) {

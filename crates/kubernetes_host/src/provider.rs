@@ -83,19 +83,26 @@ async fn open_package(package: HostedPackage) -> Result<Arc<KubernetesProvider>,
 }
 
 impl KubernetesProvider {
-    /// Connects to the cluster of the settings, unless all recorded objects are in others.
+    /// Connects to the cluster of the settings and asks which one it is. Fails if all recorded objects
+    /// are in others.
     async fn connect(&self, settings: &Settings) -> Result<Cluster, ProviderError> {
         let cluster = connect(settings).await?;
         let recorded = {
             let recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
             recorded.clone()
         };
-        if !recorded.is_empty() {
-            let identity = cluster.identity().await;
-            let identity = identity.map_err(|error| error_of(error, &cluster))?;
-            let recorded: Vec<_> = recorded.iter().collect();
-            refuse_other_cluster(&cluster, identity.as_ref(), &recorded)?;
-        }
+        // A cluster that cannot be reached is said at once, and not for every object.
+        let identity = cluster.identity().await;
+        let identity = identity.map_err(|error| {
+            let error = error_of(error, &cluster);
+            let kind = match error.kind.is_retryable() {
+                true => ErrorKind::Permanent,
+                false => error.kind,
+            };
+            ProviderError { kind, ..error }
+        })?;
+        let recorded: Vec<_> = recorded.iter().collect();
+        refuse_other_cluster(&cluster, identity.as_ref(), &recorded)?;
         Ok(cluster)
     }
 }

@@ -134,8 +134,6 @@ fn server_that_is_not_there_is_named() {
             one["cluster"]["server"] = "https://127.0.0.1:1".into();
         }
     });
-    let limits = "[limits.kubernetes]\nretries = { attempts = 2, first = \"100ms\" }\n";
-    cluster.place.write("cyan.toml", limits);
     let words = [
         "`admin` at https://127.0.0.1:1 cannot be reached",
         "Connection refused",

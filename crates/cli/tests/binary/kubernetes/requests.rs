@@ -94,13 +94,11 @@ fn plan_without_changes_reads_each_object_once() {
     let staged = proxy.requests();
     assert_eq!(
         (staged.len(), of(&staged, "PATCH")),
-        (MANY, MANY),
+        (MANY + 1, MANY),
         "{staged:#?}"
     );
-    assert!(
-        staged.iter().all(|one| one.contains("dryRun=All")),
-        "{staged:#?}"
-    );
+    let mut patches = staged.iter().filter(|one| one.starts_with("PATCH"));
+    assert!(patches.all(|one| one.contains("dryRun=All")), "{staged:#?}");
 
     // A dry run and an apply for each object, and the identity of the cluster.
     cluster.ends(&["deploy", "-y"], "12 created, 0 updated, 0 deleted");
