@@ -285,7 +285,11 @@ async fn wait_until_gone(
         };
         let limit = context.call.deadline;
         if limit.is_some_and(|limit| begin.elapsed() + pause > limit) {
-            return Err(still(ErrorKind::TimedOut));
+            // What holds the object is the reason, and not the time.
+            return Err(still(match held {
+                Some(_) => ErrorKind::Conflict,
+                None => ErrorKind::TimedOut,
+            }));
         }
         tokio::select! {
             () = context.call.cancel.cancelled() => return Err(still(ErrorKind::Cancelled)),

@@ -208,6 +208,13 @@ impl Catalogs {
         }
     }
 
+    /// The namespaces of hosted packages with a name of their own whose hosts were not asked yet.
+    pub fn closed_namespaces(&self) -> impl Iterator<Item = &str> {
+        let closed = |at: &usize| self.entries[*at].catalog().is_none();
+        let namespaces = self.by_namespace.iter();
+        namespaces.filter_map(move |(name, at)| closed(at).then_some(name.as_ref()))
+    }
+
     /// Supplies the catalogue of a hosted package. A catalogue that is already there stays.
     pub fn set_opened(&self, package: &str, catalog: Arc<Catalog>) {
         if let Some(at) = self.by_namespace.get(package) {

@@ -51,6 +51,8 @@ pub fn json_schema(
     let variables = described(&mut catalogs.variable_type_names());
     let loose = catalogs.iter().filter(|catalog| catalog.loose_names);
     open.extend(loose.flat_map(|catalog| catalog.namespaces.iter().map(|name| name.to_string())));
+    // The types of a package that is not open are not known.
+    open.extend(catalogs.closed_namespaces().map(str::to_owned));
     open.sort();
     open.dedup();
     let maker = SchemaBuilder {

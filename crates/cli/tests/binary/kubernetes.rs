@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 mod cluster;
+mod data_sources;
 mod edits;
 mod existing;
 mod faults;

@@ -194,7 +194,11 @@ impl Rehearsal {
                     .collect()
             });
             for name in names.iter() {
-                let value = fields.get(name).and_then(Json::as_str).unwrap_or_default();
+                // A field that the document writes, as a map or sealed, is none of the cloud's.
+                let value = fields.get(name).and_then(Json::as_str);
+                let Some(value) = value.filter(|value| *value != "(secret)") else {
+                    continue;
+                };
                 // The algorithm of a key is not secret.
                 let value = value.split(' ').next_back().unwrap_or_default();
                 found.push((format!("{ty} {name}"), value.to_owned()));
