@@ -50,8 +50,10 @@ pub(crate) async fn apply_manifest(
     let identity = identity.map_err(|error| context.failed(error).without_effect())?;
     let known = ObjectFacts::read(request.private);
     let manager = context.manager();
-    let with = context.apply_options(&manager);
     let is_create = request.operation == Operation::Create;
+    let mut with = context.apply_options(&manager);
+    // A planned create takes no field from an object that somebody has made since the plan.
+    with.force &= !is_create || known.adopted;
     if !is_create && placed.name.is_none() {
         let name = request.id.and_then(|id| id.rsplit('/').next());
         placed.give_name(name.unwrap_or_default());

@@ -202,3 +202,15 @@ fn object_that_a_finalizer_holds_is_named() {
     assert_eq!(cluster.object("configmap/settings"), None);
     cluster.exits(0, &["destroy", "-y"]);
 }
+
+#[test]
+fn planned_create_takes_nothing_from_an_object_made_since_the_plan() {
+    let Some(cluster) = ClusterPlace::with("race", DOCUMENT) else {
+        return;
+    };
+    cluster.place.write("cyan.toml", TAKE_OVER);
+    cluster.exits(0, &["stage", "--out", "plan"]);
+    cluster.make_existing("green");
+    cluster.exits(4, &["deploy", "plan", "-y"]);
+    cluster.has_data("green", Some("big"));
+}
