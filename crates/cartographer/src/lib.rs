@@ -1,0 +1,6 @@
+//! Cartographer's supply chains as data: kinds, validation, selection, parameters, stamping, outputs,
+//! health and conditions.
+//!
+//! Not here: documents and their text (`manifests`); requests to a cluster (`kubernetes_host`).
+
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]

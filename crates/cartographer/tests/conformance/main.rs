@@ -1,0 +1,5 @@
+//! Runs the conformance pack of Cartographer, one module for each part of it. The pack is read where it
+//! stands: `CYAN_CONFORMANCE_CARTOGRAPHER` names another folder with the same layout. A part that is
+//! missing is said aloud and runs nothing.
+
+mod pack;
