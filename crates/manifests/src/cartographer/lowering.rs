@@ -1,0 +1,81 @@
+//! Lowers a document as a whole: checks its platform, then stamps what each owner's chain lists.
+
+use blueprint::{Blueprint, IndexMap, Local, Name, Resource};
+use diag::Diagnostics;
+use dialect::codes::{NAME_COLLISION, UNSUPPORTED_FEATURE};
+use dialect::{Document, Lowered};
+
+use super::NAME;
+use super::faults::check;
+use super::owners::OwnerLowering;
+use super::platform::Platform;
+use crate::lowering::{declared, named};
+
+/// What the objects of a document become.
+#[derive(Default)]
+pub(super) struct LoweredParts {
+    /// The resources by name.
+    pub(super) resources: IndexMap<Name, Resource>,
+    /// The outputs of resources by name.
+    pub(super) locals: IndexMap<Name, Local>,
+    /// The mistakes.
+    pub(super) found: Diagnostics,
+}
+
+impl LoweredParts {
+    /// Adds a resource. Reports a name that is taken.
+    pub(super) fn add(&mut self, name: Name, resource: Resource) {
+        if let Some(first) = self.resources.get(&name) {
+            self.found.push(
+                NAME_COLLISION
+                    .new(format!("`{name}` is declared twice"))
+                    .label(resource.span, "declared again")
+                    .label(first.span, "first declared here")
+                    .help("remove one of them"),
+            );
+            return;
+        }
+        self.resources.insert(name, resource);
+    }
+}
+
+/// Lowers a stream or a folder. Returns its manifests and what its owners need as resources, and all
+/// mistakes.
+pub(super) fn lower(document: &Document<'_>) -> Lowered {
+    let (declared, span) = declared(document);
+    let mut parts = LoweredParts {
+        found: declared.found,
+        ..LoweredParts::default()
+    };
+    let (platform, others) = Platform::take(declared.objects, &mut parts.found);
+    parts.resources = named(others, &mut parts.found);
+    for object in platform.objects() {
+        check(object, &mut parts.found);
+    }
+    for runnable in &platform.runnables {
+        parts.found.push(
+            UNSUPPORTED_FEATURE
+                .new(format!("`{}` is not run", runnable.shown()))
+                .label(runnable.span, "runnables cannot be deployed yet")
+                .help("deploy it to a cluster that runs Cartographer"),
+        );
+    }
+    let owners = OwnerLowering {
+        platform: &platform,
+    };
+    for owner in &platform.owners {
+        owners.lower(owner, &mut parts);
+    }
+    let mut found = parts.found;
+    found.sort();
+    Lowered {
+        blueprint: Blueprint {
+            dialect: NAME,
+            span: Some(span),
+            resources: parts.resources,
+            locals: parts.locals,
+            ..Blueprint::default()
+        },
+        diagnostics: found,
+    }
+}
