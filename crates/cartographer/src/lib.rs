@@ -4,3 +4,5 @@
 //! Not here: documents and their text (`manifests`); requests to a cluster (`kubernetes_host`).
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod views;

@@ -2,4 +2,5 @@
 //! stands: `CYAN_CONFORMANCE_CARTOGRAPHER` names another folder with the same layout. A part that is
 //! missing is said aloud and runs nothing.
 
+mod jsonpath;
 mod pack;
