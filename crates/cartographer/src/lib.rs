@@ -7,3 +7,4 @@
 
 pub mod kinds;
 pub mod validation;
+pub mod views;

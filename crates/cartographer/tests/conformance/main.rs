@@ -4,5 +4,6 @@
 
 #![expect(clippy::print_stdout, reason = "the report of the pack")]
 
+mod jsonpath;
 mod pack;
 mod validation;

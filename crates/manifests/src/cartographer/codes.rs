@@ -15,5 +15,6 @@ diag::codes! {
     NO_OPTION = Error "no-option": "not exactly one option of a resource matches an owner";
     UNKNOWN_TEMPLATE = Error "unknown-template": "a chain names a template that is not there";
     STAMP_FAILED = Error "stamp-failed": "a template cannot be stamped for an owner";
+    RUNNABLE_NOT_RUN = Warning "runnable-not-run": "a runnable is checked and not run";
     NO_OUTPUT = Error "no-output": "an object has no output where its template looks for it";
 }

@@ -2,12 +2,12 @@
 
 use blueprint::{Blueprint, IndexMap, Local, Name, Resource};
 use diag::Diagnostics;
-use dialect::codes::{NAME_COLLISION, UNSUPPORTED_FEATURE};
+use dialect::codes::NAME_COLLISION;
 use dialect::{Document, Lowered};
 
 use super::NAME;
+use super::codes::RUNNABLE_NOT_RUN;
 use super::faults::check;
-use super::owners::OwnerLowering;
 use super::platform::Platform;
 use crate::lowering::{declared, named};
 
@@ -54,17 +54,10 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     }
     for runnable in &platform.runnables {
         parts.found.push(
-            UNSUPPORTED_FEATURE
-                .new(format!("`{}` is not run", runnable.shown()))
-                .label(runnable.span, "runnables cannot be deployed yet")
-                .help("deploy it to a cluster that runs Cartographer"),
+            RUNNABLE_NOT_RUN
+                .new(format!("`{}` is checked and not run", runnable.shown()))
+                .label(runnable.span, "nothing is made for it"),
         );
-    }
-    let owners = OwnerLowering {
-        platform: &platform,
-    };
-    for owner in &platform.owners {
-        owners.lower(owner, &mut parts);
     }
     let mut found = parts.found;
     found.sort();

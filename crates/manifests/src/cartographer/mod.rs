@@ -15,17 +15,15 @@
 //! Not here: the rules of the kinds (`cartographer`); reading manifests (the dialect `manifests`).
 
 mod codes;
-mod functions;
+mod faults;
 mod lowering;
-mod owners;
 mod platform;
 mod recognition;
-mod stamping;
 mod written;
 
 use blueprint::Packages;
 use diag::Code;
-use dialect::{Dialect, DialectSetting, DialectSettings, Document, Lowered, Shape, Wanted};
+use dialect::{Dialect, DialectSetting, Document, Lowered, Shape, Wanted};
 use expr::FunctionTable;
 
 use crate::{folder, shape};
@@ -71,10 +69,6 @@ impl Dialect for CartographerDialect {
     fn settings(&self) -> &'static [DialectSetting] {
         static SETTINGS: [DialectSetting; 1] = [(COMPAT, None)];
         &SETTINGS
-    }
-
-    fn insert_functions(&self, table: &mut FunctionTable, _settings: &DialectSettings) {
-        functions::insert_functions(table);
     }
 
     fn required_data(&self, document: &Document<'_>) -> Vec<Wanted> {
