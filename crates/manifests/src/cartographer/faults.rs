@@ -9,7 +9,9 @@ use super::written::{place_at, place_inside};
 
 /// Reports all faults of an object.
 pub(super) fn check(object: &CartoObject, found: &mut Diagnostics) {
-    let all = faults(&object.value).into_iter().chain(lints(&object.value));
+    let all = faults(&object.value)
+        .into_iter()
+        .chain(lints(&object.value));
     for fault in all {
         found.push(diagnostic(object, fault));
     }

@@ -58,7 +58,11 @@ pub(super) fn place_inside(expr: &Expr, path: &[PathStep], inside: &Range<u32>) 
     };
     let start = whole.start + offset + inside.start.min(length);
     let end = whole.start + offset + inside.end.min(length);
-    Span { start, end, ..whole }
+    Span {
+        start,
+        end,
+        ..whole
+    }
 }
 
 fn step_into<'e>(expr: &'e Expr, step: &PathStep) -> Option<&'e Expr> {
