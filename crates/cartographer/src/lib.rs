@@ -5,4 +5,6 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod kinds;
+pub mod validation;
 pub mod views;

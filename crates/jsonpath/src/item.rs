@@ -112,7 +112,7 @@ impl Item {
                 .collect(),
             Seen::Map(entries, shape) => {
                 let mut entries: Vec<_> = entries.iter().collect();
-                entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+                entries.sort_by_key(|(key, _)| *key);
                 entries
                     .into_iter()
                     .map(|(_, value)| Item::Shaped(value.clone(), shape))
