@@ -5,6 +5,9 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod compat;
 pub mod kinds;
+pub mod params;
+pub mod selection;
 pub mod validation;
 pub mod views;

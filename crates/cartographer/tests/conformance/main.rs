@@ -6,4 +6,6 @@
 
 mod jsonpath;
 mod pack;
+mod templating_params;
+mod templating_selection;
 mod validation;
