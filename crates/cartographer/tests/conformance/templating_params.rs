@@ -1,6 +1,5 @@
 //! Parameters merged from recorded lists.
 
-use blueprint::Value;
 use cartographer::params::{ParamSources, Params};
 
 use crate::pack::{self, Tally};
