@@ -8,6 +8,8 @@ mod shapes;
 use blueprint::Value;
 use jsonpath::{Path, PathFailure, ValueShape};
 
+pub(crate) use shapes::{DELIVERABLE, RUNNABLE, WORKLOAD};
+
 /// An owner for paths and templates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnerView {
@@ -41,7 +43,7 @@ impl OwnerView {
         self.shape.serialised(&self.owner)
     }
 
-    /// The value that paths walk through, and its shape.
+    /// The value that paths go through, and its shape.
     pub(crate) fn parts(&self) -> (&Value, &'static ValueShape) {
         (&self.owner, self.shape)
     }

@@ -6,7 +6,7 @@ use blueprint::Value;
 use crate::compare;
 use crate::failure::{FailureClass, PathFailure};
 use crate::item::{Item, Seen};
-use crate::syntax::{FilterStep, PathStep, SliceBounds, TemplatePart};
+use crate::syntax::{FilterStep, QueryStep, SliceBounds, TemplatePart};
 use crate::template::MissingKeys;
 
 /// How many values an evaluation may visit.
@@ -130,7 +130,7 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    fn steps(&mut self, mut items: Vec<Item>, steps: &[PathStep]) -> Walked {
+    fn steps(&mut self, mut items: Vec<Item>, steps: &[QueryStep]) -> Walked {
         for step in steps {
             items = self.step(items, step)?;
             self.visit(items.len() + 1)?;
@@ -138,20 +138,20 @@ impl Evaluation<'_> {
         Ok(items)
     }
 
-    fn step(&mut self, items: Vec<Item>, step: &PathStep) -> Walked {
+    fn step(&mut self, items: Vec<Item>, step: &QueryStep) -> Walked {
         let same = |value: Value| Ok(vec![Item::data(value); items.len()]);
         match step {
-            PathStep::Text(text) => Ok(vec![Item::data(Value::Text(text.clone()))]),
-            PathStep::Int(number) => same(Value::Int(*number)),
-            PathStep::Float(number) => same(Value::Float(*number)),
-            PathStep::Flag(flag) => same(Value::Bool(*flag)),
-            PathStep::Field(name) => self.field(&items, name),
-            PathStep::Slice(bounds) => slice(&items, bounds),
-            PathStep::Filter(filter) => self.filter(&items, filter),
-            PathStep::Wildcard => self.wildcard(&items),
-            PathStep::Recursive => self.recursive(items),
-            PathStep::Union(members) => self.union(&items, members),
-            PathStep::Word(word) => self.word(items, word),
+            QueryStep::Text(text) => Ok(vec![Item::data(Value::Text(text.clone()))]),
+            QueryStep::Int(number) => same(Value::Int(*number)),
+            QueryStep::Float(number) => same(Value::Float(*number)),
+            QueryStep::Flag(flag) => same(Value::Bool(*flag)),
+            QueryStep::Field(name) => self.field(&items, name),
+            QueryStep::Slice(bounds) => slice(&items, bounds),
+            QueryStep::Filter(filter) => self.filter(&items, filter),
+            QueryStep::Wildcard => self.wildcard(&items),
+            QueryStep::Recursive => self.recursive(items),
+            QueryStep::Union(members) => self.union(&items, members),
+            QueryStep::Word(word) => self.word(items, word),
         }
     }
 
@@ -222,7 +222,7 @@ impl Evaluation<'_> {
         Ok(found)
     }
 
-    fn union(&mut self, items: &[Item], members: &[Vec<PathStep>]) -> Walked {
+    fn union(&mut self, items: &[Item], members: &[Vec<QueryStep>]) -> Walked {
         let mut found = Vec::new();
         for steps in members {
             match self.steps(items.to_vec(), steps) {

@@ -28,7 +28,7 @@ pub(crate) enum Seen<'a> {
     Text(&'a str),
     /// Elements of a shape.
     List(&'a [Value], &'static ValueShape),
-    /// Entries of a shape.
+    /// Entries of a map with a shape.
     Map(&'a Map, &'static ValueShape),
     /// Fields; the map has those that the document sets.
     Struct(Option<&'a Map>, &'static StructShape),
@@ -95,7 +95,9 @@ impl Item {
         let (seen, secret) = self.seen();
         let found = match seen {
             Seen::Unknown => return Some(self.beyond()),
-            Seen::Map(entries, shape) => Item::Shaped(entries.get(name)?.clone(), shape),
+            Seen::Map(entries, shape) => {
+                Item::Shaped(entries.get(name)?.clone(), shape.entry(name))
+            }
             Seen::Struct(entries, shape) => struct_field(entries, shape, name)?,
             _ => return None,
         };
@@ -112,10 +114,10 @@ impl Item {
                 .collect(),
             Seen::Map(entries, shape) => {
                 let mut entries: Vec<_> = entries.iter().collect();
-                entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+                entries.sort_by_key(|(key, _)| *key);
                 entries
                     .into_iter()
-                    .map(|(_, value)| Item::Shaped(value.clone(), shape))
+                    .map(|(key, value)| Item::Shaped(value.clone(), shape.entry(key)))
                     .collect()
             }
             Seen::Struct(entries, shape) => shape
@@ -158,8 +160,7 @@ fn seen<'a>(value: &'a Value, shape: &'static ValueShape) -> Seen<'a> {
         (_, ValueShape::Opaque) => Seen::Leaf,
         (_, ValueShape::Optional(shape)) => seen(value, shape),
         (Value::Map(entries), ValueShape::Struct(shape)) => Seen::Struct(Some(entries), shape),
-        (Value::Map(entries), ValueShape::Map(shape)) => Seen::Map(entries, shape),
-        (Value::Map(entries), _) => Seen::Map(entries, &ValueShape::Data),
+        (Value::Map(entries), shape) => Seen::Map(entries, shape),
         (Value::List(items), ValueShape::List(shape)) => Seen::List(items, shape),
         (Value::List(items) | Value::Set(items), _) => Seen::List(items, &ValueShape::Data),
         (Value::Text(text), _) => Seen::Text(text),

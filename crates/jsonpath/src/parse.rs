@@ -9,7 +9,7 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 use crate::failure::ParseMistake;
 use crate::quote::unquote;
 use crate::slice;
-use crate::syntax::{FilterStep, PathStep, SliceBounds, SliceEnd, TemplatePart};
+use crate::syntax::{FilterStep, QueryStep, SliceBounds, SliceEnd, TemplatePart};
 
 /// How deep queries may stand in filters and unions of each other.
 const DEPTH: usize = 16;
@@ -33,7 +33,7 @@ fn nested_template(text: &str, depth: usize) -> Result<Vec<TemplatePart>, ParseM
 
 /// Parses the inside of a query that stands at `place` of an outer text. Braces can end it early, as
 /// in the original.
-fn query(inner: &str, place: Range<usize>, depth: usize) -> Result<Vec<PathStep>, ParseMistake> {
+fn query(inner: &str, place: Range<usize>, depth: usize) -> Result<Vec<QueryStep>, ParseMistake> {
     if depth >= DEPTH {
         let message = format!("more than {DEPTH} conditions stand in each other");
         return Err(ParseMistake::new(message, place));
@@ -86,7 +86,7 @@ impl<'a> PathParser<'a> {
     }
 
     /// Reads the steps of a query after its opening brace, and the closing brace.
-    fn query(&mut self) -> Result<Vec<PathStep>, ParseMistake> {
+    fn query(&mut self) -> Result<Vec<QueryStep>, ParseMistake> {
         let mut steps = Vec::new();
         loop {
             if self.rest().starts_with("[?(") {
@@ -119,13 +119,13 @@ impl<'a> PathParser<'a> {
         }
     }
 
-    fn recursive(&mut self, steps: &mut Vec<PathStep>) -> Result<(), ParseMistake> {
+    fn recursive(&mut self, steps: &mut Vec<QueryStep>) -> Result<(), ParseMistake> {
         let start = self.at;
         self.at += "..".len();
-        if steps.last() == Some(&PathStep::Recursive) {
+        if steps.last() == Some(&QueryStep::Recursive) {
             return self.mistake("`..` follows `..`", start);
         }
-        steps.push(PathStep::Recursive);
+        steps.push(QueryStep::Recursive);
         if self.peek().is_some_and(is_word) {
             steps.push(self.field());
         }
@@ -133,7 +133,7 @@ impl<'a> PathParser<'a> {
     }
 
     /// Reads the name of a field after its dot.
-    fn field(&mut self) -> PathStep {
+    fn field(&mut self) -> QueryStep {
         let start = self.at;
         while let Some(character) = self.peek() {
             if character == '\\' {
@@ -146,25 +146,25 @@ impl<'a> PathParser<'a> {
             }
         }
         match self.since(start) {
-            "*" => PathStep::Wildcard,
-            name => PathStep::Field(Name::from(name.replace('\\', ""))),
+            "*" => QueryStep::Wildcard,
+            name => QueryStep::Field(Name::from(name.replace('\\', ""))),
         }
     }
 
     /// Reads the rest of a bare word.
-    fn word(&mut self, start: usize) -> PathStep {
+    fn word(&mut self, start: usize) -> QueryStep {
         while self.peek().is_some_and(|character| !ends_word(character)) {
             self.next();
         }
         match self.since(start) {
-            "true" => PathStep::Flag(true),
-            "false" => PathStep::Flag(false),
-            word => PathStep::Word(Name::from(word)),
+            "true" => QueryStep::Flag(true),
+            "false" => QueryStep::Flag(false),
+            word => QueryStep::Word(Name::from(word)),
         }
     }
 
     /// Reads the rest of a number.
-    fn number(&mut self, start: usize) -> Result<PathStep, ParseMistake> {
+    fn number(&mut self, start: usize) -> Result<QueryStep, ParseMistake> {
         while self
             .peek()
             .is_some_and(|character| character == '.' || is_digit(character))
@@ -173,16 +173,16 @@ impl<'a> PathParser<'a> {
         }
         let text = self.since(start);
         if let Ok(number) = text.parse() {
-            return Ok(PathStep::Int(number));
+            return Ok(QueryStep::Int(number));
         }
         match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(PathStep::Float(number)),
+            Ok(number) if number.is_finite() => Ok(QueryStep::Float(number)),
             _ => self.mistake(format!("`{text}` is not a number"), start),
         }
     }
 
     /// Reads the rest of a quoted string.
-    fn quoted(&mut self, start: usize, quote: char) -> Result<PathStep, ParseMistake> {
+    fn quoted(&mut self, start: usize, quote: char) -> Result<QueryStep, ParseMistake> {
         let mut before = quote;
         loop {
             match self.next() {
@@ -192,13 +192,13 @@ impl<'a> PathParser<'a> {
             }
         }
         match unquote(self.since(start)) {
-            Some(text) => Ok(PathStep::Text(Name::from(text))),
+            Some(text) => Ok(QueryStep::Text(Name::from(text))),
             None => self.mistake("the string has an escape that does not exist", start),
         }
     }
 
     /// Reads the rest of brackets that are no filter.
-    fn brackets(&mut self, start: usize, steps: &mut Vec<PathStep>) -> Result<(), ParseMistake> {
+    fn brackets(&mut self, start: usize, steps: &mut Vec<QueryStep>) -> Result<(), ParseMistake> {
         loop {
             match self.next() {
                 None | Some('\n') => return self.mistake("`[` has no closing `]`", start),
@@ -215,21 +215,21 @@ impl<'a> PathParser<'a> {
             let place = inside.start..inside.end - 1;
             steps.extend(query(&format!(".{keys}"), place, self.depth)?);
         } else if text == "*" {
-            steps.push(PathStep::Slice(SliceBounds {
+            steps.push(QueryStep::Slice(SliceBounds {
                 start: None,
                 end: SliceEnd::Open,
                 step: None,
             }));
         } else {
             match slice::bounds(text) {
-                Ok(bounds) => steps.push(PathStep::Slice(bounds)),
+                Ok(bounds) => steps.push(QueryStep::Slice(bounds)),
                 Err(message) => return Err(ParseMistake::new(message, inside)),
             }
         }
         Ok(())
     }
 
-    fn union(&self, text: &str, start: usize) -> Result<PathStep, ParseMistake> {
+    fn union(&self, text: &str, start: usize) -> Result<QueryStep, ParseMistake> {
         let mut members = Vec::new();
         let mut base = start;
         for member in text.split(',') {
@@ -241,10 +241,10 @@ impl<'a> PathParser<'a> {
             members.push(query(&inner, place, self.depth)?);
             base += member.len() + 1;
         }
-        Ok(PathStep::Union(members))
+        Ok(QueryStep::Union(members))
     }
 
-    fn filter(&mut self) -> Result<PathStep, ParseMistake> {
+    fn filter(&mut self) -> Result<QueryStep, ParseMistake> {
         let opening = self.at;
         self.at += "[?(".len();
         let start = self.at;
@@ -272,7 +272,7 @@ impl<'a> PathParser<'a> {
                 )),
             },
         };
-        Ok(PathStep::Filter(Box::new(filter)))
+        Ok(QueryStep::Filter(Box::new(filter)))
     }
 
     /// Reads up to the parenthesis that ends a condition. A parenthesis inside of the first quoted

@@ -61,7 +61,7 @@ fn write(value: &Value, depth: usize, text: &mut String) -> Result<(), PathFailu
     match value.unmarked() {
         Value::Map(entries) => {
             let mut entries: Vec<_> = entries.iter().collect();
-            entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+            entries.sort_by_key(|(key, _)| *key);
             text.push('{');
             for (at, (key, child)) in entries.into_iter().enumerate() {
                 separate(at, text);

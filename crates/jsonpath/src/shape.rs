@@ -24,6 +24,8 @@ pub enum ValueShape {
     List(&'static ValueShape),
     /// A map by key; if it is absent, a map without entries whose value is null.
     Map(&'static ValueShape),
+    /// A map some of whose entries have shapes, by their keys. What is absent does not exist.
+    Keyed(&'static [(&'static str, &'static ValueShape)]),
 }
 
 /// The fields of a type, in the order of their type.
@@ -109,12 +111,24 @@ impl ValueShape {
             (ValueShape::List(shape), Value::List(items)) => {
                 Value::list(items.iter().map(|item| shape.serialised(item)))
             }
-            (ValueShape::Map(shape), Value::Map(entries)) => Value::map(
+            (ValueShape::Map(_) | ValueShape::Keyed(_), Value::Map(entries)) => Value::map(
                 entries
                     .iter()
-                    .map(|(key, value)| (key.clone(), shape.serialised(value))),
+                    .map(|(key, value)| (key.clone(), self.entry(key).serialised(value))),
             ),
             _ => value.clone(),
+        }
+    }
+
+    /// The shape of an entry of a map.
+    pub(crate) fn entry(&self, key: &str) -> &'static ValueShape {
+        match self {
+            ValueShape::Map(shape) => shape,
+            ValueShape::Keyed(entries) => entries
+                .iter()
+                .find(|(name, _)| *name == key)
+                .map_or(&ValueShape::Data, |(_, shape)| shape),
+            _ => &ValueShape::Data,
         }
     }
 

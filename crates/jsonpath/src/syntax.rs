@@ -8,12 +8,12 @@ pub(crate) enum TemplatePart {
     /// Text outside of braces.
     Text(Name),
     /// A query in braces.
-    Query(Vec<PathStep>),
+    Query(Vec<QueryStep>),
 }
 
 /// A step of a query: it maps values to values.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum PathStep {
+pub(crate) enum QueryStep {
     /// The text itself, whatever the values are.
     Text(Name),
     /// An integer for each value.
@@ -33,7 +33,7 @@ pub(crate) enum PathStep {
     /// The values and everything below them, without those that have no children.
     Recursive,
     /// The results of each of these queries, one after the other.
-    Union(Vec<Vec<PathStep>>),
+    Union(Vec<Vec<QueryStep>>),
     /// A bare word: `range` and `end` are known.
     Word(Name),
 }
@@ -64,7 +64,7 @@ pub(crate) enum SliceEnd {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FilterStep {
     /// The left side.
-    pub(crate) left: Vec<PathStep>,
+    pub(crate) left: Vec<QueryStep>,
     /// The comparison with the right side; `None` asks whether the left side has a result.
-    pub(crate) comparison: Option<(Name, Vec<PathStep>)>,
+    pub(crate) comparison: Option<(Name, Vec<QueryStep>)>,
 }

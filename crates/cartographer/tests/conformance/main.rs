@@ -6,4 +6,7 @@
 
 mod jsonpath;
 mod pack;
+mod templating_params;
+mod templating_selection;
+mod templating_stamp;
 mod validation;

@@ -1,9 +1,9 @@
 //! Tests of the parser of templates.
 
 use super::template;
-use crate::syntax::{PathStep, SliceEnd, TemplatePart};
+use crate::syntax::{QueryStep, SliceEnd, TemplatePart};
 
-fn steps(query: &str) -> Vec<PathStep> {
+fn steps(query: &str) -> Vec<QueryStep> {
     match template(query).expect("a template").as_slice() {
         [TemplatePart::Query(steps)] => steps.clone(),
         parts => panic!("{parts:?}"),
@@ -16,8 +16,8 @@ fn mistake(text: &str) -> (String, &str) {
     (mistake.message, place)
 }
 
-fn field(name: &str) -> PathStep {
-    PathStep::Field(name.into())
+fn field(name: &str) -> QueryStep {
+    QueryStep::Field(name.into())
 }
 
 #[test]
@@ -30,12 +30,12 @@ fn dots_in_quotes_still_descend_unless_they_are_escaped() {
 #[test]
 fn blanks_between_steps_are_skipped() {
     assert_eq!(steps("{ .a .b }"), [field("a"), field("b")]);
-    assert_eq!(steps("{. a}"), [field(""), PathStep::Word("a".into())]);
+    assert_eq!(steps("{. a}"), [field(""), QueryStep::Word("a".into())]);
 }
 
 #[test]
 fn brackets_end_at_the_first_bracket() {
-    let PathStep::Slice(bounds) = &steps("{[3]}")[0] else {
+    let QueryStep::Slice(bounds) = &steps("{[3]}")[0] else {
         panic!("no slice");
     };
     assert_eq!((bounds.start, bounds.end), (Some(3), SliceEnd::Derived(4)));
@@ -44,14 +44,14 @@ fn brackets_end_at_the_first_bracket() {
 
 #[test]
 fn a_comparison_needs_two_sides() {
-    let PathStep::Filter(filter) = &steps("{[?(@.a==1)]}")[0] else {
+    let QueryStep::Filter(filter) = &steps("{[?(@.a==1)]}")[0] else {
         panic!("no filter");
     };
     assert_eq!(filter.left, [field("a")]);
     let comparison = filter.comparison.as_ref().expect("a comparison");
     assert_eq!(
         (comparison.0.as_ref(), comparison.1.as_slice()),
-        ("==", [PathStep::Int(1)].as_slice())
+        ("==", [QueryStep::Int(1)].as_slice())
     );
     // The last sign is the right side.
     assert_eq!(mistake("{[?(@.a==)]}").1, "=");
