@@ -5,5 +5,6 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod definitions;
 pub mod kinds;
 pub mod validation;
