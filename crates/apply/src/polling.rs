@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use blueprint::{Name, Value};
 use evaluate::event::Event;
+use evaluate::resolve::RuledReadiness;
 use plan::model::Action;
 use plan::task::Decided;
 use provider::{ErrorKind, Operation, ProviderError, Readiness};
@@ -167,21 +168,13 @@ pub(crate) fn polled(
         .filter(|now| now.id == record.id)
         .cloned()
         .unwrap_or(record);
-    match answer {
+    match judged(parts, &decided, &record, answer) {
         Ok(Readiness::Ready(fields)) => {
             let mut record = Record::clone(&record);
             record.status.word = StatusWord::Ready;
             record.unhealthy.clear();
             record.duration_ms = parts.duration_ms(task).unwrap_or(record.duration_ms);
-            if let (Some(now), Some(ty)) = (fields.as_map(), &decided.ty) {
-                let mut all = record.outputs.as_map().cloned().unwrap_or_default();
-                all.extend(
-                    now.iter()
-                        .map(|(name, value)| (name.clone(), value.clone())),
-                );
-                record.outputs =
-                    mark_fields(&ty.schema, &Value::Map(Arc::new(all)), &record.outputs);
-            }
+            record.outputs = with_fields(&decided, &record, &fields);
             parts.record(
                 task,
                 &decided,
@@ -191,7 +184,7 @@ pub(crate) fn polled(
             );
         }
         Ok(Readiness::Broken(why)) => fail_unhealthy(parts, task, &decided, &record, why, effects),
-        Ok(Readiness::NotYet(why)) => {
+        Ok(Readiness::NotYet { why, .. }) => {
             let after = poll_delay(state.polls());
             if state.polled_for() + after > time_limit(parts, task) {
                 let still = match &why {
@@ -220,6 +213,39 @@ pub(crate) fn polled(
             None => fail_poll(parts, task, &decided, &record, &error, effects),
         },
     }
+}
+
+/// The answer to a poll, by the rule of the document if it states one.
+fn judged(
+    parts: &OperationParts,
+    decided: &Decided,
+    record: &Record,
+    answer: Result<Readiness, ProviderError>,
+) -> Result<Readiness, ProviderError> {
+    let fields = match &answer {
+        Ok(Readiness::Ready(fields) | Readiness::NotYet { fields, .. }) => fields,
+        Ok(Readiness::Broken(_)) | Err(_) => return answer,
+    };
+    let now = with_fields(decided, record, fields);
+    Ok(match parts.known.ruled_readiness(decided, &now) {
+        None => return answer,
+        Some(RuledReadiness::Ready) => Readiness::Ready(fields.clone()),
+        Some(RuledReadiness::NotYet(why)) => Readiness::NotYet {
+            why: Some(why),
+            fields: fields.clone(),
+        },
+    })
+}
+
+/// The recorded fields of a resource with those that changed meanwhile.
+fn with_fields(decided: &Decided, record: &Record, fields: &Value) -> Value {
+    let (Some(now), Some(ty)) = (fields.as_map(), &decided.ty) else {
+        return record.outputs.clone();
+    };
+    let mut all = record.outputs.as_map().cloned().unwrap_or_default();
+    let changed = now.iter();
+    all.extend(changed.map(|(name, value)| (name.clone(), value.clone())));
+    mark_fields(&ty.schema, &Value::Map(Arc::new(all)), &record.outputs)
 }
 
 /// The delay before the next poll: 0.5 s at first, growing by a factor of 1.5 up to 10 s

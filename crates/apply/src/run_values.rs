@@ -9,7 +9,7 @@ use std::sync::Arc;
 use blueprint::{Address, DeclarationSite, Name, TypeId, Value};
 use evaluate::answers::{Answers, ProviderOpinion};
 use evaluate::question::ProviderInstance;
-use evaluate::resolve::{Evaluation, Outputs};
+use evaluate::resolve::{Evaluation, Outputs, RuledReadiness};
 use plan::linked::Linked;
 use plan::plan::Plan;
 use plan::record_ties::record_ties;
@@ -117,6 +117,18 @@ impl RunValues {
                 self.snapshot.records.swap_remove(address);
             }
         }
+    }
+
+    /// The verdict of the document's rule for readiness about an object with these fields; `None` if
+    /// there is no rule.
+    pub(crate) fn ruled_readiness(
+        &self,
+        decided: &Decided,
+        fields: &Value,
+    ) -> Option<RuledReadiness> {
+        let (resource, _) = decided.element?;
+        let evaluation = self.evaluation.as_ref()?;
+        evaluation.ruled_readiness(resource, fields)
     }
 
     /// Records that a link write has changed the record of a resource.

@@ -292,6 +292,9 @@ pub struct Resource {
     /// document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<Box<Spanned<Name>>>,
+    /// The dialect's rule for when the object is ready; `None` if its provider decides that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readiness: Option<Box<ReadinessRule>>,
     /// The resource that it belongs to. The names of plugins say so; dependencies do not follow from
     /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -364,6 +367,7 @@ impl Resource {
             condition: None,
             depends_on: Vec::new(),
             provider: None,
+            readiness: None,
             parent: None,
             logical_name: None,
             ties: None,
@@ -380,6 +384,17 @@ impl Resource {
             made_from: None,
         }
     }
+}
+
+/// A rule of a dialect for when an object is ready (decisions/apply#rules-for-readiness).
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadinessRule {
+    /// A function of the dialect. It is called with the rule and all fields of the object, and returns
+    /// null if the object is ready, or a text that says what it waits for.
+    pub function: Name,
+    /// The rule, as data of the dialect.
+    pub rule: Value,
 }
 
 /// A repetition of a resource.

@@ -33,8 +33,8 @@ pub use batches::Batches;
 pub use breakpoint::{Breakpoint, Breakpoints};
 pub use document::{
     Blueprint, Child, ConditionalErrors, DataSource, DataSourceExport, Each, Expansion, Export,
-    Filter, Input, Lifecycle, LinkSelector, Local, Move, Origin, ReplaceOrder, Resource,
-    ResourceMetadata, Restricted, SourceMetadata, Timeouts,
+    Filter, Input, Lifecycle, LinkSelector, Local, Move, Origin, ReadinessRule, ReplaceOrder,
+    Resource, ResourceMetadata, Restricted, SourceMetadata, Timeouts,
 };
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{

@@ -87,6 +87,7 @@ impl Lowering<'_> {
             protection: None,
             removal: None,
             external: None,
+            readiness: None,
             parent: None,
             logical_name: None,
             ties: None,

@@ -5,6 +5,14 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod compat;
+pub mod context;
 pub mod definitions;
+pub mod inputs;
 pub mod kinds;
+pub mod params;
+pub mod selection;
+pub mod stamp;
+pub mod tags;
 pub mod validation;
+pub mod views;

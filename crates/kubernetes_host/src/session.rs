@@ -117,22 +117,27 @@ impl KubernetesSession {
     ) -> Result<Readiness, ProviderError> {
         let context = self.context(call)?;
         let Some(id) = id_of_read(&context, &request).await? else {
-            return Ok(Readiness::NotYet(None));
+            return Ok(Readiness::NOT_YET);
         };
         let Some(object) = context.object(&id).await? else {
             let gone = format!("{id} was deleted while it was waited for");
             return Ok(Readiness::Broken(vec![gone.into()]));
         };
+        let fields = fields_of(&id.kind, &object);
         Ok(match status_of(&context, &object).await? {
-            ObjectStatus::Current => Readiness::Ready(fields_of(&id.kind, &object)),
+            ObjectStatus::Current => Readiness::Ready(fields),
             ObjectStatus::Failed(reason) => Readiness::Broken(vec![reason.as_str().into()]),
             ObjectStatus::InProgress(reason) => {
                 (call.progress)(&reason);
-                Readiness::NotYet(Some(reason.into()))
+                Readiness::NotYet {
+                    why: Some(reason.into()),
+                    fields,
+                }
             }
-            ObjectStatus::Terminating => {
-                Readiness::NotYet(Some("the object is being deleted".into()))
-            }
+            ObjectStatus::Terminating => Readiness::NotYet {
+                why: Some("the object is being deleted".into()),
+                fields: Value::Null,
+            },
         })
     }
 

@@ -298,11 +298,24 @@ pub struct ApplyRequest<'a> {
 pub enum Readiness {
     /// The resource is ready. Holds the fields that changed meanwhile, or null.
     Ready(Value),
-    /// The resource is not ready yet. Holds what it waits for, as a phrase, if the provider knows
-    /// that.
-    NotYet(Option<Name>),
+    /// The resource is not ready yet.
+    NotYet {
+        /// What it waits for, as a phrase, if the provider knows that.
+        why: Option<Name>,
+        /// The fields that changed meanwhile, or null. A document whose dialect has its own rule for
+        /// readiness is judged by them.
+        fields: Value,
+    },
     /// The resource will never be ready, for these reasons. The next plan changes or replaces it.
     Broken(Vec<Name>),
+}
+
+impl Readiness {
+    /// Not ready yet, for a reason that the provider does not know.
+    pub const NOT_YET: Readiness = Readiness::NotYet {
+        why: None,
+        fields: Value::Null,
+    };
 }
 
 /// A request for the candidates of a data source.

@@ -427,7 +427,10 @@ async fn poll(shell: &Shell, request: CallRequest) -> Result<Readiness, Provider
     );
     match configured.session.poll_ready(&call, asked).await {
         Ok(Readiness::Ready(fields)) => Ok(Readiness::Ready(secrets.mark_secrets(fields))),
-        Ok(Readiness::NotYet(why)) => Ok(Readiness::NotYet(why)),
+        Ok(Readiness::NotYet { why, fields }) => Ok(Readiness::NotYet {
+            why,
+            fields: secrets.mark_secrets(fields),
+        }),
         Ok(Readiness::Broken(why)) => Ok(Readiness::Broken(
             why.iter()
                 .map(|why| secrets.scrub_text(why).into())

@@ -150,6 +150,10 @@ mod tests {
             external: Some(Expr::literal(Value::from("id"), at(6)).into()),
             depends_on: vec![Spanned::new("x".into(), at(7))],
             provider: None,
+            readiness: Some(Box::new(crate::ReadinessRule {
+                function: "is_ready".into(),
+                rule: Value::text("later"),
+            })),
             parent: Some(Box::new(Spanned::new("y".into(), at(8)))),
             logical_name: Some("thing".into()),
             protection: Some(Expr::literal(Value::Bool(true), at(12)).into()),

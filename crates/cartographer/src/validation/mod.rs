@@ -19,6 +19,7 @@ use blueprint::Value;
 use crate::kinds::{CartoKind, KindFamily};
 use fault::ObjectPlace;
 pub use fault::{Fault, FaultClass, FaultLevel};
+pub(crate) use labels::{key_mistake as label_key_mistake, value_mistake as label_value_mistake};
 
 /// Every fault for which upstream's webhooks refuse an object, in the order in which they test.
 /// The object is taken as it is: `definitions` has the schemas that add defaults before that.

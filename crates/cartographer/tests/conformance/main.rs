@@ -4,5 +4,9 @@
 
 #![expect(clippy::print_stdout, reason = "the report of the pack")]
 
+mod jsonpath;
 mod pack;
+mod templating_params;
+mod templating_selection;
+mod templating_stamp;
 mod validation;

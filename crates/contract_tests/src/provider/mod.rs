@@ -590,7 +590,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         for _ in 0..100 {
             match self.with_error_recorded(session.poll_ready(&call, request()).await) {
                 Ok(Readiness::Ready(_)) => return,
-                Ok(Readiness::NotYet(_)) => {
+                Ok(Readiness::NotYet { .. }) => {
                     if let Some(pause) = self.setup.between_polls {
                         pause().await;
                     }

@@ -18,6 +18,7 @@ mod metadata;
 mod options;
 pub mod pairing;
 mod passed_inputs;
+mod readiness;
 pub mod scope;
 
 use std::sync::Arc;
@@ -38,6 +39,7 @@ use understand::links::Links;
 pub use inputs::{Given, validate_inputs};
 pub(crate) use links::slots::LinkSlots;
 use member_counts::MemberCounts;
+pub use readiness::RuledReadiness;
 
 /// The current result of an element.
 #[derive(Clone, Debug, Default)]

@@ -234,7 +234,7 @@ impl Rollouts {
         let OpenSession { session, call } = &self.open;
         match session.poll_ready(call, request).await.unwrap() {
             Readiness::Ready(_) => (Ready, String::new()),
-            Readiness::NotYet(why) => (Progressing, why.unwrap_or_default().to_string()),
+            Readiness::NotYet { why, .. } => (Progressing, why.unwrap_or_default().to_string()),
             Readiness::Broken(why) => (Failed, why.join(", ")),
         }
     }

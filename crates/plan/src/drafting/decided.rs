@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Unknown, Value};
 use dialect::rules::Reads;
-use evaluate::resolve::{Evaluation, Outputs};
+use evaluate::resolve::{Evaluation, Outputs, RuledReadiness};
 use provider::Verdict;
 use state::StatusWord;
 
@@ -38,6 +38,7 @@ pub(crate) fn conclude(
     mut decision: Decision,
     decided: &mut DecidedSoFar,
 ) {
+    follow_rule_for_readiness(evaluation, &mut decision);
     if matches!(decision.action, Action::Update | Action::Replace)
         && decision
             .changes
@@ -113,6 +114,17 @@ pub(crate) fn conclude(
         list.reserve_exact(evaluation.resources[index as usize].count());
     }
     list.push(decision);
+}
+
+/// Marks an object that was ready as not ready, if it does not fulfil the document's rule now.
+fn follow_rule_for_readiness(evaluation: &Evaluation, decision: &mut Decision) {
+    let (Action::None, Some((resource, _))) = (decision.action, decision.element) else {
+        return;
+    };
+    let verdict = evaluation.ruled_readiness(resource, &decision.outputs);
+    if let (Some(RuledReadiness::NotYet(_)), Some(record)) = (verdict, &mut decision.prior) {
+        Arc::make_mut(record).status.word = StatusWord::Configured;
+    }
 }
 
 /// Whether the object is not ready since the last operation, and is complete only when it is.

@@ -607,7 +607,7 @@ impl Session for FakeProvider {
                 .filter(|id| world.object(id).is_some())
                 .ok_or_else(|| refused(OperationRefusal::NotFound))?;
             if !world.poll_ready(&id) {
-                return Ok(Readiness::NotYet(None));
+                return Ok(Readiness::NOT_YET);
             }
             lock(&self.journal).push(|| LoggedEvent::Ready(call.address.to_string().into()));
             Ok(Readiness::Ready(Value::Null))

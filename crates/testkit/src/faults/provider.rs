@@ -375,7 +375,7 @@ impl Session for FaultySession {
                 .id
                 .is_some_and(|id| self.provider.delayed(id).is_some())
             {
-                return Ok(Readiness::NotYet(None));
+                return Ok(Readiness::NOT_YET);
             }
             self.inner.poll_ready(call, request).await
         })

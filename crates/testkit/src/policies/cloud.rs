@@ -254,7 +254,7 @@ impl Session for Cloud {
                 .and_then(VecDeque::pop_front)
                 .is_some()
             {
-                return Ok(Readiness::NotYet(None));
+                return Ok(Readiness::NOT_YET);
             }
             self.inner.poll_ready(call, request).await
         })
