@@ -7,6 +7,7 @@
 
 pub mod compat;
 pub mod context;
+pub mod definitions;
 pub mod inputs;
 pub mod kinds;
 pub mod params;

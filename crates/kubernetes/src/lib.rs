@@ -7,9 +7,11 @@
 //! manifest ──ObjectKey──> requests ──> object ──readiness──> ObjectStatus
 //!                            │           └──ManagedFields, owned──> the fields of a manager
 //!                            └─refused──ApiFailure──> FailureReason
+//! CustomResourceDefinition ──structural──> pruned, defaulted and checked objects
 //! ```
 //!
-//! An object is a `serde_json::Value`, as the API server sends it.
+//! An object is a `serde_json::Value`, as the API server sends it; for `structural`, a value of
+//! `blueprint`, parts of which may be unknown or secret.
 //!
 //! Not here: connections, credentials and discovery (the host). The crate uses no clock, file or
 //! network.
@@ -26,6 +28,7 @@ mod path;
 mod quantity;
 pub mod schema;
 mod status;
+pub mod structural;
 
 pub use builtin::{Builtin, builtin};
 pub use compare::{differences, spelled_like};
