@@ -5,11 +5,13 @@ use diag::Diagnostics;
 use dialect::codes::NAME_COLLISION;
 use dialect::{Document, Lowered};
 
-use super::NAME;
 use super::codes::RUNNABLE_NOT_RUN;
 use super::faults::check;
+use super::owners::OwnerLowering;
 use super::platform::Platform;
+use super::{COMPAT, NAME};
 use crate::lowering::{declared, named};
+use cartographer::compat::Compat;
 
 /// What the objects of a document become.
 #[derive(Default)]
@@ -58,6 +60,15 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
                 .new(format!("`{}` is checked and not run", runnable.shown()))
                 .label(runnable.span, "nothing is made for it"),
         );
+    }
+    let settings = document.context.settings.of(NAME);
+    let compat = match settings.switch(COMPAT) {
+        Some(true) => Compat::Upstream,
+        _ => Compat::Ours,
+    };
+    let owners = OwnerLowering::new(&platform, compat);
+    for owner in &platform.owners {
+        owners.lower(owner, &mut parts);
     }
     let mut found = parts.found;
     found.sort();

@@ -16,14 +16,19 @@
 
 mod codes;
 mod faults;
+mod functions;
 mod lowering;
+mod owners;
 mod platform;
+mod producers;
 mod recognition;
+mod stamping;
+mod templates_of_ytt;
 mod written;
 
 use blueprint::Packages;
 use diag::Code;
-use dialect::{Dialect, DialectSetting, Document, Lowered, Shape, Wanted};
+use dialect::{Dialect, DialectSetting, DialectSettings, Document, Lowered, Shape, Wanted};
 use expr::FunctionTable;
 
 use crate::{folder, shape};
@@ -69,6 +74,10 @@ impl Dialect for CartographerDialect {
     fn settings(&self) -> &'static [DialectSetting] {
         static SETTINGS: [DialectSetting; 1] = [(COMPAT, None)];
         &SETTINGS
+    }
+
+    fn insert_functions(&self, table: &mut FunctionTable, _settings: &DialectSettings) {
+        functions::insert_functions(table);
     }
 
     fn required_data(&self, document: &Document<'_>) -> Vec<Wanted> {

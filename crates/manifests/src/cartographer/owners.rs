@@ -8,14 +8,13 @@ use cartographer::compat::Compat;
 use cartographer::kinds::CartoKind;
 use cartographer::params::{ParamSources, Params};
 use cartographer::selection::{Selected, TemplateChoice, choose_template, select_blueprint};
-use diag::{Span, Spanned};
+use diag::Span;
 
-use super::chain_codes;
 use super::codes::{NO_CHAIN, NO_OPTION, SEVERAL_CHAINS, UNKNOWN_TEMPLATE};
 use super::functions::{OUTPUT, READY};
 use super::lowering::LoweredParts;
 use super::platform::{CartoObject, Platform};
-use super::stamping::{StampedResource, stamp};
+use super::stamping::{StampedResource, stamp_resource};
 use super::written::{part_at, place_at};
 
 /// Lowers owners with the chains and templates of a platform.
@@ -65,7 +64,10 @@ impl<'p> OwnerLowering<'p> {
             Some(namespace) => format!("{kind}/{namespace}/{}/", owner.name),
             None => format!("{kind}/{}/", owner.name),
         };
-        let resources = chain.value.get("spec").and_then(|spec| spec.get("resources"));
+        let resources = chain
+            .value
+            .get("spec")
+            .and_then(|spec| spec.get("resources"));
         let resources = resources.and_then(Value::as_list).unwrap_or_default();
         for (at, entry) in resources.iter().enumerate() {
             let Some(Value::Text(name)) = entry.get("name") else {
@@ -81,6 +83,12 @@ impl<'p> OwnerLowering<'p> {
                 prefix: &prefix,
             };
             self.resource(&resource, parts);
+            // Readers of an output that could not be lowered report nothing themselves.
+            let name = resource.local_name(&resource.name);
+            if !parts.resources.contains_key(&name) && !parts.locals.contains_key(&name) {
+                let span = resource.place(&["name"]);
+                parts.add_output(name, span, Expr::error(span));
+            }
         }
     }
 
@@ -108,9 +116,14 @@ impl<'p> OwnerLowering<'p> {
             }
             Selected::Several(all) => {
                 let mut mistake = SEVERAL_CHAINS
-                    .new(format!("several {what} objects match `{shown}` equally well"))
+                    .new(format!(
+                        "several {what} objects match `{shown}` equally well"
+                    ))
                     .label(labels_place(owner), "selected by all of them");
-                for chain in all.iter().filter_map(|at| self.platform.blueprints.get(*at)) {
+                for chain in all
+                    .iter()
+                    .filter_map(|at| self.platform.blueprints.get(*at))
+                {
                     mistake = mistake.label(chain.span, "selects it");
                 }
                 parts
@@ -174,7 +187,8 @@ impl<'p> OwnerLowering<'p> {
             resource: resource.entry.get("params").unwrap_or(&Value::Null),
             owner: &part(resource.owner).unwrap_or_default(),
         });
-        let Some(stamped) = stamp(resource, found, &params, self.compat, &mut parts.found) else {
+        let stamped = stamp_resource(resource, found, &params, self.compat, &mut parts.found);
+        let Some(stamped) = stamped else {
             return;
         };
         let StampedResource { type_name, spec } = stamped;
@@ -207,7 +221,11 @@ impl<'p> OwnerLowering<'p> {
         template: &Name,
         parts: &mut LoweredParts,
     ) {
-        let reference = resource.entry.get("templateRef").cloned().unwrap_or_default();
+        let reference = resource
+            .entry
+            .get("templateRef")
+            .cloned()
+            .unwrap_or_default();
         let place = match reference.get("options") {
             Some(options) if options.as_list().is_some_and(|options| !options.is_empty()) => {
                 resource.place(&["templateRef", "options"])
@@ -216,14 +234,12 @@ impl<'p> OwnerLowering<'p> {
         };
         let names = self.platform.templates.keys();
         let of_kind = names.filter(|(known, _)| *known == kind);
-        let similar = diag::closest(template, of_kind.map(|(_, name)| name.as_ref()));
-        let mistake = UNKNOWN_TEMPLATE
-            .new(format!("there is no {} `{template}`", kind.name()))
-            .label(place, "not in this document");
-        parts.found.push(match similar {
-            Some(similar) => mistake.help(format!("did you mean `{similar}`?")),
-            None => mistake.help("put its file into the folder"),
-        });
+        parts.found.push(
+            UNKNOWN_TEMPLATE
+                .new(format!("there is no {} `{template}`", kind.name()))
+                .label(place, "not in this document")
+                .help_nearest(template, of_kind.map(|(_, name)| name.as_ref())),
+        );
     }
 }
 
