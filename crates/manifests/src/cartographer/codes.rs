@@ -16,5 +16,4 @@ diag::codes! {
     UNKNOWN_TEMPLATE = Error "unknown-template": "a chain names a template that is not there";
     STAMP_FAILED = Error "stamp-failed": "a template cannot be stamped for an owner";
     RUNNABLE_NOT_RUN = Warning "runnable-not-run": "a runnable is checked and not run";
-    NO_OUTPUT = Error "no-output": "an object has no output where its template looks for it";
 }

@@ -5,14 +5,28 @@ use diag::{Code, Diagnostic, Diagnostics};
 
 use super::codes;
 use super::platform::CartoObject;
+use super::schemas::{KindSchemas, refused_field, unknown_field};
 use super::written::{place_at, place_inside};
 
-/// Reports all faults of an object.
-pub(super) fn check(object: &CartoObject, found: &mut Diagnostics) {
-    let all = faults(&object.value)
-        .into_iter()
-        .chain(lints(&object.value));
-    for fault in all {
+/// Reports everything that is wrong with an object. A part for which its kind has a rule is not
+/// reported a second time by the schema, which says less.
+pub(super) fn check(object: &CartoObject, schemas: &mut KindSchemas, found: &mut Diagnostics) {
+    let admitted = schemas.admit(object);
+    let faults = faults(&admitted.object);
+    for path in &admitted.dropped {
+        found.push(unknown_field(object, path));
+    }
+    for violation in &admitted.violations {
+        let is_explained = faults.iter().any(|fault| fault.path == violation.path);
+        if !is_explained {
+            found.push(refused_field(object, violation));
+        }
+    }
+    let lints = match admitted.violations.is_empty() {
+        true => lints(&admitted.object),
+        false => Vec::new(),
+    };
+    for fault in faults.into_iter().chain(lints) {
         found.push(diagnostic(object, fault));
     }
 }

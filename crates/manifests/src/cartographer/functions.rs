@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use blueprint::{Map, Value};
 use cartographer::compat::Compat;
+use cartographer::conditions::FALSE;
 use cartographer::context::TemplateContext;
+use cartographer::health::{effective_rule, resource_health};
 use cartographer::inputs::ResourceInputs;
+use cartographer::outputs::read_output;
 use cartographer::params::{ParamSources, Params};
 use cartographer::stamp::{OwnerReference, StampFailure, StampRequest, evaluate, stamp};
 use expr::{FunctionDef, FunctionTable, Native, Refusal, ValueStep};
 
 use super::codes::STAMP_FAILED;
-use super::producers::outputs_in;
+use super::producers::{outputs_in, record, source};
 use super::templates_of_ytt::YttRenderer;
 
 /// Fills the tags of a text: the text, the fixed part of its context, the outputs that it reads.
@@ -128,10 +131,59 @@ fn refusal(failures: Vec<StampFailure>) -> Refusal {
     }
 }
 
+/// The output of an object. It is unknown while the object has none: the reader then waits until the
+/// object is ready, for which the output is needed.
 fn output(arguments: &[Value]) -> Result<Value, Refusal> {
-    Ok(argument(arguments, 1).as_unknown())
+    let object = argument(arguments, 1);
+    let inputs = ResourceInputs {
+        deployment: arguments.get(2).map(source),
+        ..ResourceInputs::default()
+    };
+    let read = match object.is_unknown() {
+        true => None,
+        false => read_output(argument(arguments, 0), Some(object), &inputs).ok(),
+    };
+    Ok(read.map_or_else(|| object.as_unknown(), |output| record(&output)))
 }
 
-fn ready(_arguments: &[Value]) -> Result<Value, Refusal> {
-    Ok(Value::Null)
+/// Why an object is not ready (decisions/cartographer#readiness-of-stamped-objects).
+fn ready(arguments: &[Value]) -> Result<Value, Refusal> {
+    let (template, object) = (argument(arguments, 0), argument(arguments, 1));
+    let why = unobserved(object)
+        .or_else(|| without_output(template, object))
+        .or_else(|| unhealthy(template, object));
+    Ok(why.map_or(Value::Null, Value::text))
+}
+
+/// Why the status of an object is that of an earlier generation.
+fn unobserved(object: &Value) -> Option<String> {
+    let observed = object.get("status")?.get("observedGeneration")?.as_int()?;
+    let generation = object.get("metadata")?.get("generation")?.as_int()?;
+    let why = format!("its controller has seen generation {observed} of {generation}");
+    (observed != generation).then_some(why)
+}
+
+/// Why an object has no output, or why what it deploys is not there.
+fn without_output(template: &Value, object: &Value) -> Option<String> {
+    // What a deployment passes on says nothing about its object.
+    let inputs = ResourceInputs {
+        deployment: Some(source(&Value::Null)),
+        ..ResourceInputs::default()
+    };
+    let failure = read_output(template, Some(object), &inputs).err()?;
+    Some(failure.message)
+}
+
+/// Why the health rule of a template says that an object is not healthy.
+fn unhealthy(template: &Value, object: &Value) -> Option<String> {
+    let rule = effective_rule(template);
+    if rule.is_null() {
+        return None;
+    }
+    let condition = resource_health(&rule, None, Some(object));
+    let is_unhealthy = *condition.status == *FALSE;
+    is_unhealthy.then(|| match condition.message.is_empty() {
+        true => format!("it is not healthy: {}", condition.reason),
+        false => format!("it is not healthy: {}", condition.message),
+    })
 }

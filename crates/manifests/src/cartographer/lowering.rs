@@ -9,6 +9,7 @@ use super::codes::RUNNABLE_NOT_RUN;
 use super::faults::check;
 use super::owners::OwnerLowering;
 use super::platform::Platform;
+use super::schemas::KindSchemas;
 use super::{COMPAT, NAME};
 use crate::lowering::{declared, named};
 use cartographer::compat::Compat;
@@ -51,8 +52,9 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     };
     let (platform, others) = Platform::take(declared.objects, &mut parts.found);
     parts.resources = named(others, &mut parts.found);
+    let mut schemas = KindSchemas::default();
     for object in platform.objects() {
-        check(object, &mut parts.found);
+        check(object, &mut schemas, &mut parts.found);
     }
     for runnable in &platform.runnables {
         parts.found.push(

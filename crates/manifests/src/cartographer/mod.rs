@@ -22,6 +22,7 @@ mod owners;
 mod platform;
 mod producers;
 mod recognition;
+mod schemas;
 mod stamping;
 mod templates_of_ytt;
 mod written;

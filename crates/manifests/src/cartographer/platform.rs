@@ -4,6 +4,8 @@ use blueprint::{Expr, IndexMap, Name, Value};
 use cartographer::kinds::{CartoKind, GROUP, KindFamily};
 use diag::{Diagnostics, Span};
 
+use dialect::codes::NAME_COLLISION;
+
 use super::codes::UNKNOWN_KIND;
 use super::written::value_of;
 use crate::objects::DeclaredObject;
@@ -46,6 +48,8 @@ pub(super) struct Platform {
     pub(super) owners: Vec<CartoObject>,
     /// The runnables, in their order.
     pub(super) runnables: Vec<CartoObject>,
+    /// The places of the objects by their names for people.
+    places: IndexMap<String, Span>,
 }
 
 impl Platform {
@@ -86,6 +90,17 @@ impl Platform {
             written: resource.spec,
             value,
         };
+        if let Some(first) = self.places.get(&object.shown()) {
+            found.push(
+                NAME_COLLISION
+                    .new(format!("`{}` is declared twice", object.shown()))
+                    .label(object.span, "declared again")
+                    .label(*first, "first declared here")
+                    .help("remove one of them"),
+            );
+            return;
+        }
+        self.places.insert(object.shown(), object.span);
         match kind.family() {
             KindFamily::Blueprint => self.blueprints.push(object),
             KindFamily::Owner => self.owners.push(object),

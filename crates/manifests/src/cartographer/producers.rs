@@ -39,13 +39,35 @@ impl OutputSort {
             false => value.get(key).cloned().unwrap_or_default(),
         };
         match self {
-            OutputSort::Source => ResourceOutput::Source(SourceOutput {
-                url: part("url"),
-                revision: part("revision"),
-            }),
+            OutputSort::Source => ResourceOutput::Source(source(value)),
             OutputSort::Image => ResourceOutput::Image(part("image")),
             OutputSort::Config => ResourceOutput::Config(part("config")),
         }
+    }
+}
+
+/// The source in a value `{url, revision}`.
+pub(super) fn source(value: &Value) -> SourceOutput {
+    let part = |key: &str| match value.is_unknown() {
+        true => value.clone(),
+        false => value.get(key).cloned().unwrap_or_default(),
+    };
+    SourceOutput {
+        url: part("url"),
+        revision: part("revision"),
+    }
+}
+
+/// An output as a value: a map of its parts.
+pub(super) fn record(output: &ResourceOutput) -> Value {
+    match output {
+        ResourceOutput::Nothing => Value::Null,
+        ResourceOutput::Source(source) => Value::map([
+            ("url", source.url.clone()),
+            ("revision", source.revision.clone()),
+        ]),
+        ResourceOutput::Image(image) => Value::map([("image", image.clone())]),
+        ResourceOutput::Config(config) => Value::map([("config", config.clone())]),
     }
 }
 

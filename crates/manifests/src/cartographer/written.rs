@@ -84,3 +84,9 @@ fn key_span(map: &Expr, step: &PathStep) -> Option<Span> {
     let entry = entries.iter().find(|(name, _)| name.item == *key);
     entry.map(|(name, _)| name.span)
 }
+
+/// The place of the key of the last step of a path; `None` if there is none.
+pub(super) fn key_at(expr: &Expr, path: &[PathStep]) -> Option<Span> {
+    let (last, above) = path.split_last()?;
+    key_span(part_at(expr, above)?, last)
+}
