@@ -81,7 +81,8 @@ pub struct OptionFailure {
     pub class: OptionFailureClass,
     /// What is wrong, as a lower-case phrase.
     pub message: String,
-    /// The options that it is about: those that match equally well, or those that cannot be evaluated.
+    /// The options that it is about: those that match equally well, or those that cannot be
+    /// evaluated.
     pub options: Vec<usize>,
 }
 

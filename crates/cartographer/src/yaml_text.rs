@@ -19,8 +19,8 @@ const DEPTH: usize = 500;
 /// The indent of blocks.
 const INDENT: usize = 4;
 
-/// The text of a value; `None` if a part of it is unknown or has no form in YAML, or if it is deeper
-/// than 500 levels. Secret marks are ignored.
+/// The text of a value; `None` if a part of it is unknown or has no form in YAML, or if it is
+/// deeper than 500 levels. Secret marks are ignored.
 pub(crate) fn yaml_text(value: &Value) -> Option<String> {
     let mut writer = YamlWriter {
         text: String::new(),
