@@ -55,8 +55,10 @@ pub enum FaultLevel {
     Rejected,
     /// Upstream accepts the object, and it never works.
     Error,
-    /// The object depends on a behaviour of upstream that differs here (section 13).
+    /// The object means something else upstream (sections 3 and 13).
     Lint,
+    /// Probably a mistake. It is none if an object that is not at hand makes it right.
+    Hint,
 }
 
 classes! {
@@ -70,6 +72,8 @@ classes! {
     FieldValues "field-values" Rejected,
     /// A key of a field requirement that is not allowed or cannot be read.
     FieldPath "field-path" Rejected,
+    /// A key of a field requirement that starts with the owner, which upstream refuses.
+    SelectorOwnerPrefix "selector-owner-prefix" Lint,
     /// A parameter of a blueprint with both or none of `value` and `default`.
     Param "param" Rejected,
     /// Two resources with one name.
@@ -128,6 +132,30 @@ classes! {
     ZeroValueExists "zero-value-exists" Lint,
     /// A key of a field requirement that is accepted and cannot be evaluated (rule 24).
     SelectorKey "selector-key" Lint,
+    /// A path in a template that cannot be read.
+    PathSyntax "path-syntax" Error,
+    /// A tag that names nothing of the context.
+    ContextKey "context-key" Error,
+    /// A tag that names an input that the resource does not have.
+    ContextInput "context-input" Error,
+    /// A path to an output that the stamped kind does not have.
+    OutputPath "output-path" Error,
+    /// A name that does not fit the lifecycle of a template.
+    GenerateName "generate-name" Error,
+    /// Several blueprints or options that match an owner equally well.
+    SelectorTie "selector-tie" Error,
+    /// An owner for which no option of a resource matches.
+    NoOption "no-option" Error,
+    /// A template that is not among the objects.
+    UnknownTemplate "unknown-template" Hint,
+    /// A template that no object uses.
+    UnusedTemplate "unused-template" Hint,
+    /// A parameter that is read and that nothing declares.
+    UndeclaredParam "undeclared-param" Hint,
+    /// A parameter of an owner that nothing declares or reads.
+    UnusedParam "unused-param" Hint,
+    /// An owner that no blueprint matches.
+    NoBlueprint "no-blueprint" Hint,
 }
 
 /// A part of an object, or the place of a part that is missing.

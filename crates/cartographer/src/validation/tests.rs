@@ -265,6 +265,35 @@ fn requirements_that_unset_fields_fulfil_are_named() {
 }
 
 #[test]
+fn keys_that_the_webhook_reads_otherwise_are_named() {
+    let spec = |key: &str| json!({"resources": [], "selectorMatchFields": [{"key": key, "operator": "Exists"}]});
+    let kind = CartoKind::ClusterSupplyChain;
+    for (key, fault, lint) in [
+        ("metadata.labels['a']", "", ""),
+        (
+            "metadata.{",
+            "field-path spec.selectorMatchFields[0].key",
+            "",
+        ),
+        (
+            "spec.params[",
+            "",
+            "selector-key spec.selectorMatchFields[0].key",
+        ),
+        (
+            "spec.params[?(@.name==\"x\"].value",
+            "",
+            "selector-key spec.selectorMatchFields[0].key",
+        ),
+    ] {
+        assert_eq!(faults_of(kind, spec(key)), fault, "{key}");
+        assert_eq!(lints_of(kind, spec(key)), lint, "{key}");
+    }
+    let found = lints(&object(kind, value(spec("spec.params["))));
+    assert!(found[0].inside.is_some());
+}
+
+#[test]
 fn unknown_parts_have_no_fault_and_secrets_are_not_shown() {
     let unknown = || Value::unknown(None, None);
     for kind in CartoKind::ALL {
