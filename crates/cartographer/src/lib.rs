@@ -5,6 +5,7 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod checks;
 pub mod compat;
 pub mod context;
 pub mod definitions;

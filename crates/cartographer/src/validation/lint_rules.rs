@@ -136,8 +136,8 @@ fn duplicate_inputs(resource: &ObjectPlace<'_>, faults: &mut Vec<Fault>) {
     }
 }
 
-/// The kinds whose output a deployment can take.
-const DEPLOYED: [CartoKind; 2] = [
+/// The kinds whose output is a source: a deployment passes its own on.
+const SOURCES: [CartoKind; 2] = [
     CartoKind::ClusterSourceTemplate,
     CartoKind::ClusterDeploymentTemplate,
 ];
@@ -159,13 +159,18 @@ fn delivery_inputs(resources: &[ObjectPlace<'_>], faults: &mut Vec<Fault>) {
     };
     for resource in resources {
         for (list, kind) in INPUT_LISTS {
+            let own = [kind];
+            let kinds = match kind {
+                CartoKind::ClusterSourceTemplate => SOURCES.as_slice(),
+                _ => own.as_slice(),
+            };
             for input in resource.field(list).items() {
-                check(&input.field("resource"), &[kind]);
+                check(&input.field("resource"), kinds);
             }
         }
         let deployment = resource.field("deployment");
         if deployment.is_set() {
-            check(&deployment.field("resource"), &DEPLOYED);
+            check(&deployment.field("resource"), &SOURCES);
         }
     }
 }

@@ -244,6 +244,29 @@ fn inputs_have_an_order_and_a_producer() {
 }
 
 #[test]
+fn a_delivery_takes_sources_from_deployments() {
+    let resource = |name: &str, kind: &str, inputs: serde_json::Value| {
+        let mut resource = json!({"name": name, "templateRef": {"kind": kind, "name": "t"}});
+        for (key, entry) in inputs.as_object().into_iter().flatten() {
+            resource[key] = entry.clone();
+        }
+        resource
+    };
+    let (source, deploys) = ("ClusterSourceTemplate", "ClusterDeploymentTemplate");
+    let input = |name: &str| json!([{"name": "in", "resource": name}]);
+    let spec = json!({"selector": {"a": "b"}, "resources": [
+        resource("a", source, json!({})),
+        resource("b", deploys, json!({"deployment": {"resource": "a"}})),
+        resource("c", source, json!({"sources": input("b")})),
+        resource("d", "ClusterTemplate", json!({"configs": input("a")})),
+    ]});
+    assert_eq!(
+        lints_of(CartoKind::ClusterDelivery, spec),
+        "unknown-input spec.resources[3].configs[0].resource"
+    );
+}
+
+#[test]
 fn requirements_that_unset_fields_fulfil_are_named() {
     let found = lints_of(
         CartoKind::ClusterDelivery,
