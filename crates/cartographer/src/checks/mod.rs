@@ -1,5 +1,5 @@
-//! What the objects of a folder show together, without a cluster (section 13 of the reference, after
-//! its table): templates, parameters, selectors, tags and outputs that do not fit each other.
+//! What the objects of a folder show together, without a cluster (section 13 of the reference,
+//! after its table): templates, parameters, selectors, tags and outputs that do not fit each other.
 //!
 //! An object that is not at hand can make a hint wrong, so hints and errors have different levels.
 //! Not here: what one object shows by itself (`validation`); the templates of ytt.
@@ -18,8 +18,8 @@ use object_set::ObjectSet;
 pub use object_set::SetFault;
 pub use output_paths::SchemaLookup;
 
-/// Every fault that objects show together, by object. Objects of other groups are left out. The work
-/// is linear in the objects, except that each owner is compared with each of its blueprints.
+/// Every fault that objects show together, by object. Objects of other groups are left out. The
+/// work is linear in the objects, except that each owner is compared with each of its blueprints.
 pub fn faults_of_set(objects: &[Value], schemas: &SchemaLookup<'_>) -> Vec<SetFault> {
     let set = ObjectSet::new(objects);
     let uses = template_uses::uses(&set);

@@ -10,8 +10,8 @@ pub(crate) fn leading_names(steps: &[PathStep]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The steps of a path that the parser accepts, up to the first that is no name or item. An index, a slice, a filter and a wildcard in brackets are
-/// steps to an item.
+/// The steps of a path that the parser accepts, up to the first that is no name or item. An index,
+/// a slice, a filter and a wildcard in brackets are steps to an item.
 pub(crate) fn plain_steps(path: &str) -> FieldPath {
     let mut steps = Vec::new();
     let mut rest = path.trim_start_matches('{');
