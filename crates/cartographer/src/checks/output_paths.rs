@@ -65,7 +65,8 @@ fn paths<'a>(kind: CartoKind, spec: &ObjectPlace<'a>) -> Vec<ObjectPlace<'a>> {
 fn path_fault(place: &ObjectPlace<'_>, schema: Option<&StructuralSchema>) -> Option<Fault> {
     let path = place.text()?;
     if let Err(mistake) = Path::parse(path) {
-        let message = format!("{} cannot be read: {}", place.quoted(), mistake.message);
+        let reason = place.reason(&mistake.message);
+        let message = format!("{} cannot be read{reason}", place.quoted());
         let mut fault = place.fault(FaultClass::PathSyntax, message);
         let position = |at: usize| u32::try_from(at).ok();
         fault.inside = position(mistake.span.start)

@@ -11,7 +11,7 @@ use super::path_names::{leading_names, plain_steps};
 use super::template_uses::{TemplateUse, TemplateUses};
 use crate::kinds::{CartoKind, KindFamily};
 use crate::tags::{StringTags, string_tags};
-use crate::validation::{Fault, FaultClass, ObjectPlace};
+use crate::validation::{Fault, FaultClass, INPUT_LISTS, ObjectPlace};
 
 /// Values that are nested deeper are not looked at.
 const DEEPEST: usize = 128;
@@ -154,7 +154,8 @@ pub(crate) fn check(
 
 fn syntax_fault(tag: &TemplateTag<'_>) -> Option<Fault> {
     let mistake = Path::parse(tag.path).err()?;
-    let message = format!("the tag cannot be read: {}", mistake.message);
+    let reason = tag.place.reason(&mistake.message);
+    let message = format!("the tag cannot be read{reason}");
     let mut fault = tag.fault(FaultClass::PathSyntax, message);
     let position = |at: usize| u32::try_from(tag.span.start + at).ok();
     fault.inside = position(mistake.span.start)
@@ -168,7 +169,8 @@ fn key_fault(tag: &TemplateTag<'_>, keys: &[&str]) -> Option<Fault> {
     if keys.contains(&first.as_str()) {
         return None;
     }
-    let message = format!("a template of this kind has no `{first}` to read");
+    let quoted = tag.place.quoted_part(first);
+    let message = format!("a template of this kind has no {quoted} to read");
     let listed: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
     let help = format!("start the tag with one of {}", listed.join(", "));
     Some(tag.fault(FaultClass::ContextKey, message).helped(help))
@@ -196,6 +198,8 @@ pub(crate) fn names_in<'a>(list: &ObjectPlace<'a>) -> Vec<&'a str> {
 /// What the tags of a template can name for a resource.
 struct ResourceNames<'u, 'a> {
     resource: &'u ObjectPlace<'a>,
+    /// The names in each list of inputs; `None` if one is not known yet.
+    inputs: BTreeMap<&'static str, Option<BTreeSet<&'a str>>>,
     params: BTreeSet<&'a str>,
     of_owners: Option<&'u BTreeSet<&'a str>>,
 }
@@ -213,6 +217,10 @@ impl<'u, 'a> ResourceNames<'u, 'a> {
         let owner = one.blueprint.kind.owner();
         ResourceNames {
             resource: &one.resource,
+            inputs: INPUT_LISTS
+                .iter()
+                .map(|(list, _)| (*list, one.resource.field(list).known_names()))
+                .collect(),
             params: lists.iter().flat_map(names_in).collect(),
             of_owners: owner.and_then(|owner| owners.get(&owner)),
         }
@@ -236,15 +244,12 @@ impl<'u, 'a> ResourceNames<'u, 'a> {
         let resource = self.resource.field("name").quoted();
         let message = if list == first && list != "deployment" {
             let name = name?;
-            let items = inputs.items();
-            let is_named = |input: &ObjectPlace<'_>| {
-                let own = input.field("name");
-                own.is_unknown() || own.text() == Some(name)
-            };
-            if items.iter().any(is_named) {
+            let names = self.inputs.get(list)?.as_ref()?;
+            if names.contains(name) {
                 return None;
             }
-            format!("the resource {resource} has no input `{name}` in `{list}`")
+            let quoted = tag.place.quoted_part(name);
+            format!("the resource {resource} has no input {quoted} in `{list}`")
         } else if inputs.is_empty() {
             format!("the resource {resource} has no `{list}`")
         } else {
@@ -259,7 +264,8 @@ impl<'u, 'a> ResourceNames<'u, 'a> {
         if is_set || self.params.contains(name) {
             return None;
         }
-        let message = format!("nothing declares the param `{name}`");
+        let quoted = tag.place.quoted_part(name);
+        let message = format!("nothing declares the param {quoted}");
         let fault = tag.fault(FaultClass::UndeclaredParam, message);
         Some(fault.helped("declare the param with a default in the template"))
     }

@@ -1,5 +1,6 @@
 //! A fault of an object, and the place in the object where it is.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use blueprint::{FieldPath, Name, PathStep, Value};
@@ -203,6 +204,14 @@ impl<'a> ObjectPlace<'a> {
         items.iter().enumerate().map(place).collect()
     }
 
+    /// The names of the items of a list; `None` if one is not known yet.
+    pub(crate) fn known_names(&self) -> Option<BTreeSet<&'a str>> {
+        let names = self.items().into_iter().map(|item| item.field("name"));
+        let names: Vec<ObjectPlace<'a>> = names.collect();
+        let is_open = self.is_unknown() || names.iter().any(ObjectPlace::is_unknown);
+        (!is_open).then(|| names.iter().filter_map(ObjectPlace::text).collect())
+    }
+
     /// The entries of a map, each with its key; none for anything else.
     pub(crate) fn entries(&self) -> Vec<(&'a Name, ObjectPlace<'a>)> {
         let entries = self.value.and_then(Value::as_map).into_iter();
@@ -246,13 +255,32 @@ impl<'a> ObjectPlace<'a> {
         }
     }
 
+    /// Whether the value is, or is in, a secret.
+    pub(crate) fn is_secret(&self) -> bool {
+        self.is_secret || matches!(self.value, Some(Value::Secret(_)))
+    }
+
     /// The text in backticks; other words for a secret, and for what is no text.
     pub(crate) fn quoted(&self) -> String {
-        let is_secret = self.is_secret || matches!(self.value, Some(Value::Secret(_)));
         match self.text() {
-            _ if is_secret => "(secret)".to_owned(),
-            Some(text) => format!("`{text}`"),
+            Some(text) => self.quoted_part(text),
             None => "(not a text)".to_owned(),
+        }
+    }
+
+    /// A part of the text, or a key around the value, in backticks; other words for a secret.
+    pub(crate) fn quoted_part(&self, part: &str) -> String {
+        match self.is_secret() {
+            true => "(secret)".to_owned(),
+            false => format!("`{part}`"),
+        }
+    }
+
+    /// What a parser says about the text, after a colon; nothing for a secret.
+    pub(crate) fn reason(&self, message: &str) -> String {
+        match self.is_secret() {
+            true => String::new(),
+            false => format!(": {message}"),
         }
     }
 

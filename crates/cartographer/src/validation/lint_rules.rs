@@ -53,7 +53,8 @@ fn requirement_lints(requirements: &ObjectPlace<'_>, owner: CartoKind, faults: &
             continue;
         }
         if let Some(mistake) = wrapped_mistake(path) {
-            let message = format!("{} cannot be evaluated: {}", key.quoted(), mistake.message);
+            let reason = key.reason(&mistake.message);
+            let message = format!("{} cannot be evaluated{reason}", key.quoted());
             let mut fault = key.fault(FaultClass::SelectorKey, message);
             fault.inside = Some(mistake.span);
             faults.push(fault.helped("correct the path; no owner fulfils the requirement"));

@@ -17,6 +17,7 @@ mod template_rules;
 use blueprint::Value;
 
 use crate::kinds::{CartoKind, KindFamily};
+pub(crate) use blueprint_rules::INPUT_LISTS;
 pub(crate) use fault::ObjectPlace;
 pub use fault::{Fault, FaultClass, FaultLevel};
 pub(crate) use labels::{key_mistake as label_key_mistake, value_mistake as label_value_mistake};

@@ -59,7 +59,8 @@ impl SelectorFields {
 fn label_faults(labels: &ObjectPlace<'_>, faults: &mut Vec<Fault>) {
     for (key, value) in labels.entries() {
         if let Some(why) = key_mistake(key) {
-            let message = format!("`{key}` is not a valid key of a label: {why}");
+            let quoted = value.quoted_part(key);
+            let message = format!("{quoted} is not a valid key of a label: {why}");
             faults.push(value.fault(FaultClass::LabelSelector, message));
         }
         value_faults(&value, faults);
@@ -188,7 +189,8 @@ fn key_fault(key: &ObjectPlace<'_>, path: &str, owner: CartoKind) -> Option<Faul
                     `metadata`, without a dot before it";
         return Some(fault.helped(help));
     };
-    let message = format!("{} cannot be read: {}", key.quoted(), mistake.message);
+    let reason = key.reason(&mistake.message);
+    let message = format!("{} cannot be read{reason}", key.quoted());
     let mut fault = key.fault(FaultClass::FieldPath, message);
     fault.inside = Some(mistake.span);
     Some(fault)

@@ -339,6 +339,12 @@ fn unknown_parts_have_no_fault_and_secrets_are_not_shown() {
     let found = faults(&chain);
     assert_eq!(shown(&found), "label-selector spec.selector.a");
     assert!(!found[0].message.contains("hidden"), "{}", found[0].message);
+    let key = json!({"key": "metadata.hidden{", "operator": "Exists"});
+    let fields = Value::list([value(key)]).secret();
+    let spec = Value::map([("selectorMatchFields", fields)]);
+    let found = faults(&object(CartoKind::ClusterSupplyChain, spec));
+    assert_eq!(found[0].class, FaultClass::FieldPath);
+    assert!(!found[0].message.contains("hidden"), "{}", found[0].message);
 }
 
 #[test]
