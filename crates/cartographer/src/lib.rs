@@ -7,13 +7,22 @@
 
 pub mod checks;
 pub mod compat;
+pub mod conditions;
 pub mod context;
 pub mod definitions;
+mod fields;
+pub mod health;
 pub mod inputs;
 pub mod kinds;
+pub mod outputs;
 pub mod params;
+pub mod resource_status;
+pub mod retention;
+pub mod run_outputs;
 pub mod selection;
 pub mod stamp;
 pub mod tags;
+mod timestamps;
 pub mod validation;
 pub mod views;
+mod yaml_text;

@@ -2,9 +2,9 @@
 //! must hold; the selector with most requirements wins, and equal ones win together.
 
 use blueprint::{Name, Value};
-use jsonpath::{FailureClass, Path};
 
 use crate::compat::Compat;
+use crate::fields;
 use crate::kinds::CartoKind;
 use crate::validation::{label_key_mistake, label_value_mistake};
 use crate::views::OwnerView;
@@ -326,42 +326,11 @@ impl Candidate {
         }
     }
 
-    /// A requirement on a field. Only texts are equal to the values. A path without a result
-    /// satisfies nothing but `DoesNotExist`.
     fn satisfies_field(&self, requirement: &Value) -> Result<bool, String> {
         let key = requirement.get("key").and_then(text).unwrap_or_default();
-        let operator = requirement
-            .get("operator")
-            .and_then(text)
-            .unwrap_or_default();
-        let values = requirement
-            .get("values")
-            .and_then(Value::as_list)
-            .unwrap_or_default();
-        let path = match Path::parse(self.without_owner(key)) {
-            Ok(path) => path,
-            Err(mistake) => return Err(format!("`{key}` is not a path: {mistake}")),
-        };
-        let found = match self.view.find(&path) {
-            Ok(found) => found,
-            Err(failure) if failure.class == FailureClass::Missing => {
-                return Ok(operator == "DoesNotExist");
-            }
-            Err(failure) => return Err(format!("`{key}` cannot be evaluated: {failure}")),
-        };
-        if found.is_unknown() {
-            return Err(format!("`{key}` is not known yet"));
-        }
-        let found_text = text(&found);
-        let is_listed =
-            || found_text.is_some() && values.iter().any(|value| found_text == text(value));
-        match operator {
-            "In" => Ok(is_listed()),
-            "NotIn" => Ok(!is_listed()),
-            "Exists" => Ok(!found.is_null()),
-            "DoesNotExist" => Ok(found.is_null()),
-            _ => Err(format!("`{operator}` is not an operator")),
-        }
+        fields::satisfies(requirement, self.without_owner(key), |path| {
+            self.view.find(path)
+        })
     }
 
     /// A key may start with the name of the owner, as the specification has it; upstream reads that

@@ -15,6 +15,7 @@ use crate::context::TemplateContext;
 use crate::inputs::AbsentInput;
 
 pub use object::{LabelSubject, run_labels, stamped_labels};
+pub use simple::evaluate;
 
 /// Evaluates templates of ytt.
 pub trait YttTemplates {

@@ -14,6 +14,7 @@ use engine::installed::{
 };
 use hot::HotDialect;
 use manifests::ManifestsDialect;
+use manifests::cartographer::CartographerDialect;
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, SharedCloud};
 use providers::local::{LocalProvider, RecorderProgram};
@@ -39,6 +40,7 @@ pub(crate) fn dialects() -> Dialects {
         &PulumiDialect {
             passphrase: stack_passphrase,
         },
+        &CartographerDialect,
         &ManifestsDialect,
     ])
 }

@@ -165,10 +165,11 @@ fn content_of_listing(path: &Path, listing: &str, dialects: &Dialects) -> Folder
             continue;
         }
         let found = with_trees(&path.join(name), name, dialects, |file| {
-            dialects.detect(file).map(|found| found.name())
+            dialects.detect(file)
         });
         match found.flatten() {
-            Some(found) if found == dialect.name() => has_own = true,
+            // Several dialects can share a folder: its texts tell which of them reads it as a whole.
+            Some(found) if found.reads_folders() => has_own = true,
             Some(_) => return FolderContent::Other,
             None => {}
         }

@@ -23,7 +23,7 @@ mod syntax;
 mod template;
 
 pub use failure::{FailureClass, ParseMistake, PathFailure};
-pub use print::json_text;
+pub use print::{float_text, json_text};
 pub use shape::{FieldShape, StructShape, ValueShape};
 pub use single::Path;
 pub use template::{MissingKeys, PathTemplate};

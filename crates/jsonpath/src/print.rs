@@ -125,6 +125,11 @@ fn quote(string: &str, text: &mut String) {
     text.push('"');
 }
 
+/// A float as Go prints it, with the shortest digits: `1e+06`, `0.5`, `+Inf`.
+pub fn float_text(number: f64) -> String {
+    float(number, FloatStyle::Print)
+}
+
 /// When a float is written with an exponent.
 #[derive(Clone, Copy)]
 enum FloatStyle {

@@ -14,6 +14,7 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod cartographer;
 mod codes;
 mod folder;
 mod identity;

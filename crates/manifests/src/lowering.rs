@@ -13,9 +13,26 @@ use crate::shape::NAME;
 
 /// Lowers a stream or a folder. Returns its objects as resources, and all mistakes.
 pub(crate) fn lower(document: &Document<'_>) -> Lowered {
+    let (declared, span) = declared(document);
+    let DeclaredObjects { objects, mut found } = declared;
+    let resources = named(objects, &mut found);
+    found.sort();
+    Lowered {
+        blueprint: Blueprint {
+            dialect: NAME,
+            span: Some(span),
+            resources,
+            ..Blueprint::default()
+        },
+        diagnostics: found,
+    }
+}
+
+/// The objects of a stream or a folder with the mistakes in them, and the place of the document.
+pub(crate) fn declared(document: &Document<'_>) -> (DeclaredObjects, Span) {
     let whole = Span::new(document.file, 0, 0);
     let mut declared = DeclaredObjects::default();
-    let mut span = Some(whole);
+    let mut span = whole;
     if let Some(rendered) = rendered_folder(document.entries().unwrap_or_default()) {
         let mistake = needs_rendering(rendered, whole, "this folder");
         declared.found.push(mistake);
@@ -23,7 +40,7 @@ pub(crate) fn lower(document: &Document<'_>) -> Lowered {
         let mistake = needs_rendering(Rendered::Kustomization, whole, "this file");
         declared.found.push(mistake);
     } else {
-        span = first_key(document.trees()).or(span);
+        span = first_key(document.trees()).unwrap_or(span);
         declared.trees(document.trees());
         let files = folder::read(document);
         declared.found.append(files.found);
@@ -41,18 +58,7 @@ pub(crate) fn lower(document: &Document<'_>) -> Lowered {
             );
         }
     }
-    let DeclaredObjects { objects, mut found } = declared;
-    let resources = named(objects, &mut found);
-    found.sort();
-    Lowered {
-        blueprint: Blueprint {
-            dialect: NAME,
-            span,
-            resources,
-            ..Blueprint::default()
-        },
-        diagnostics: found,
-    }
+    (declared, span)
 }
 
 impl DeclaredObjects {
@@ -71,7 +77,10 @@ fn first_key(trees: &[Tree]) -> Option<Span> {
 /// The resources by their names. If objects of several groups would have the same name, only the first
 /// group in the order of the alphabet keeps it, and the others add their group: so the names do not
 /// depend on the order of the objects (decisions/manifests#names-of-resources).
-fn named(objects: Vec<DeclaredObject>, found: &mut Diagnostics) -> IndexMap<Name, Resource> {
+pub(crate) fn named(
+    objects: Vec<DeclaredObject>,
+    found: &mut Diagnostics,
+) -> IndexMap<Name, Resource> {
     let mut first_groups: IndexMap<Name, Name> = IndexMap::default();
     for DeclaredObject { identity, .. } in &objects {
         let group = &identity.kind.item.group;

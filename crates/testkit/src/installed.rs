@@ -12,6 +12,7 @@ use engine::installed::{
 };
 use hot::HotDialect;
 use manifests::ManifestsDialect;
+use manifests::cartographer::CartographerDialect;
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, ScriptedFault, SharedCloud};
 use pulumi::PulumiDialect;
@@ -25,6 +26,7 @@ pub fn dialects() -> Dialects {
         &BlueprintDialect as &'static dyn Dialect,
         &HotDialect,
         &PulumiDialect::LOCKED,
+        &CartographerDialect,
         &ManifestsDialect,
     ])
 }

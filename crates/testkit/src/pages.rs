@@ -2,7 +2,8 @@
 //! run.
 //!
 //! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so
-//! is `yaml hot`, a template, `yaml pulumi`, a program, and `yaml manifests`. It is checked, and with
+//! is `yaml hot`, a template, `yaml pulumi`, a program, `yaml manifests` and `yaml cartographer`. It is
+//! checked, and with
 //! the further word `stage` staged too, each in a new harness. The comments of the document name the expected
 //! diagnostics; any other diagnostic is a failure:
 //!
@@ -95,7 +96,7 @@ pub fn blocks(page: &str) -> Vec<PageBlock> {
                     _ => None,
                 };
                 let hot = words.get(1) == Some(&"hot");
-                let manifests = words.get(1) == Some(&"manifests");
+                let manifests = matches!(words.get(1), Some(&"manifests" | &"cartographer"));
                 let is_native = words.get(1) == Some(&"blueprint");
                 let block = name
                     .filter(|_| hot || program || manifests || is_native)

@@ -13,11 +13,8 @@ use crate::tags::{StringTags, TagPlace, string_tags};
 /// How deep a template may be.
 const DEPTH: usize = 200;
 
-/// The value of a template, or every tag that fails.
-pub(super) fn evaluate(
-    template: &Value,
-    context: &TemplateContext,
-) -> Result<Value, Vec<StampFailure>> {
+/// The value of a part of a simple template, or every tag that fails.
+pub fn evaluate(template: &Value, context: &TemplateContext) -> Result<Value, Vec<StampFailure>> {
     let mut walk = Walk {
         context,
         path: Vec::new(),

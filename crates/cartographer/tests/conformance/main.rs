@@ -6,7 +6,9 @@
 
 mod jsonpath;
 mod pack;
+mod templating_output;
 mod templating_params;
 mod templating_selection;
 mod templating_stamp;
+mod templating_status;
 mod validation;

@@ -24,7 +24,8 @@ impl YttTemplates for NoYtt {
     }
 }
 
-fn at(value: &Value, path: &[&str]) -> Value {
+/// A part of a value; null if it is not there.
+pub(crate) fn at(value: &Value, path: &[&str]) -> Value {
     let found = path.iter().try_fold(value, |value, key| value.get(key));
     found.cloned().unwrap_or_default()
 }

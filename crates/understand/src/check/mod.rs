@@ -434,7 +434,7 @@ impl<'a> Checker<'a> {
         Checker {
             blueprint,
             catalogs: context.catalogs,
-            functions: context.functions,
+            functions: context.functions.of(blueprint.dialect),
             rules: context.rules,
             found: Diagnostics::new(),
             included,

@@ -10,6 +10,7 @@ use blueprint_dialect::BlueprintDialect;
 use dialect::Dialect;
 use hot::HotDialect;
 use manifests::ManifestsDialect;
+use manifests::cartographer::CartographerDialect;
 use pulumi::PulumiDialect;
 use serde_json::{Map, Value};
 
@@ -55,6 +56,7 @@ fn language() -> String {
         &BlueprintDialect as &dyn Dialect,
         &HotDialect,
         &PulumiDialect::LOCKED,
+        &CartographerDialect,
         &ManifestsDialect,
     ] {
         for section in dialect.shape().sections {

@@ -1,0 +1,73 @@
+//! Which runs of an immutable template are kept, and which one counts (sections 10 and 11 of the
+//! reference).
+
+use std::cmp::Reverse;
+
+use blueprint::Value;
+
+use crate::conditions::{FALSE, TRUE};
+use crate::timestamps;
+
+/// How many runs are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunLimits {
+    /// Runs that are not healthy.
+    pub failed: i64,
+    /// Healthy runs.
+    pub successful: i64,
+}
+
+impl RunLimits {
+    /// The limits of a `retentionPolicy`, ten of each where it says nothing.
+    pub fn of(policy: &Value) -> RunLimits {
+        let limit = |key: &str| policy.get(key).and_then(Value::as_int).unwrap_or(10);
+        RunLimits {
+            failed: limit("maxFailedRuns"),
+            successful: limit("maxSuccessfulRuns"),
+        }
+    }
+}
+
+/// A run: an object that was stamped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StampedRun<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// When it was created, in RFC 3339. A text that is no time is older than any time.
+    pub created: &'a str,
+    /// `True` if it is healthy, `False` if it is not; anything else while nobody knows.
+    pub health: &'a str,
+}
+
+/// The positions of the runs to delete, newest first. Runs of which nobody knows the health stay.
+pub fn surplus_runs(runs: &[StampedRun<'_>], limits: RunLimits) -> Vec<usize> {
+    let (mut failed, mut successful) = (0, 0);
+    let mut surplus = newest_first(runs);
+    surplus.retain(|at| {
+        let (count, limit) = match runs.get(*at).map(|run| run.health) {
+            Some(TRUE) => (&mut successful, limits.successful),
+            Some(FALSE) => (&mut failed, limits.failed),
+            _ => return false,
+        };
+        *count += 1;
+        *count > limit
+    });
+    surplus
+}
+
+/// The position of the newest healthy run, whose output counts.
+pub fn newest_healthy(runs: &[StampedRun<'_>]) -> Option<usize> {
+    let is_healthy = |at: &usize| runs.get(*at).is_some_and(|run| run.health == TRUE);
+    newest_first(runs).into_iter().find(is_healthy)
+}
+
+/// The positions by creation, newest first; runs of one second by name.
+fn newest_first(runs: &[StampedRun<'_>]) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..runs.len()).collect();
+    positions.sort_by_key(|at| {
+        let run = runs.get(*at);
+        let created = run.and_then(|run| timestamps::seconds(run.created));
+        (Reverse(created), run.map(|run| run.name))
+    });
+    positions
+}

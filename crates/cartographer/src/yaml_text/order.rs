@@ -1,0 +1,69 @@
+//! The order of keys: letters after everything else, runs of digits by their number.
+
+use std::cmp::Ordering;
+
+/// Compares two keys.
+pub(super) fn compare(one: &str, other: &str) -> Ordering {
+    let ones: Vec<char> = one.chars().collect();
+    let others: Vec<char> = other.chars().collect();
+    let mut after_digit = false;
+    for (at, (one, other)) in ones.iter().zip(&others).enumerate() {
+        if one == other {
+            after_digit = one.is_numeric();
+            continue;
+        }
+        match (one.is_alphabetic(), other.is_alphabetic()) {
+            (true, true) => return one.cmp(other),
+            // A letter ends a number, so it comes before a further digit.
+            (true, false) if after_digit => return Ordering::Less,
+            (false, true) if after_digit => return Ordering::Greater,
+            (true, false) => return Ordering::Greater,
+            (false, true) => return Ordering::Less,
+            (false, false) => return compare_numbers(&ones, &others, at),
+        }
+    }
+    ones.len().cmp(&others.len())
+}
+
+/// Compares from the first difference on, which is no letter on either side.
+fn compare_numbers(ones: &[char], others: &[char], at: usize) -> Ordering {
+    let is_zero = |characters: &[char]| characters.get(at) == Some(&'0');
+    let before = ones.get(..at).unwrap_or_default();
+    let continues = before
+        .iter()
+        .rev()
+        .take_while(|character| character.is_ascii_digit())
+        .any(|character| *character != '0');
+    // A zero counts if the number has begun.
+    let start = u8::from((is_zero(ones) || is_zero(others)) && continues);
+    let number = |characters: &[char]| {
+        let digits = characters.get(at..).unwrap_or_default().iter();
+        let digits = digits.take_while(|character| character.is_ascii_digit());
+        digits.fold((i64::from(start), at), |(number, end), digit| {
+            let digit = i64::from(digit.to_digit(10).unwrap_or(0));
+            (number.wrapping_mul(10).wrapping_add(digit), end + 1)
+        })
+    };
+    number(ones)
+        .cmp(&number(others))
+        .then_with(|| ones.get(at).cmp(&others.get(at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compare;
+
+    #[test]
+    fn digits_are_compared_as_numbers() {
+        let mut keys = [
+            "b", "a10", "a9", "A", "10", "9", "a", "_", "a1b", "a1", "a01",
+        ];
+        keys.sort_by(|one, other| compare(one, other));
+        assert_eq!(
+            keys,
+            [
+                "_", "9", "10", "A", "a", "a1", "a1b", "a01", "a9", "a10", "b"
+            ]
+        );
+    }
+}

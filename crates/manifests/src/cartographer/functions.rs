@@ -1,0 +1,189 @@
+//! The functions that lowered expressions call, once the outputs that a template reads are known.
+
+use std::sync::Arc;
+
+use blueprint::{Map, Value};
+use cartographer::compat::Compat;
+use cartographer::conditions::FALSE;
+use cartographer::context::TemplateContext;
+use cartographer::health::{effective_rule, resource_health};
+use cartographer::inputs::ResourceInputs;
+use cartographer::outputs::read_output;
+use cartographer::params::{ParamSources, Params};
+use cartographer::stamp::{OwnerReference, StampFailure, StampRequest, evaluate, stamp};
+use expr::{FunctionDef, FunctionTable, Native, Refusal, ValueStep};
+
+use super::codes::STAMP_FAILED;
+use super::producers::{outputs_in, record, source};
+use super::templates_of_ytt::YttRenderer;
+
+/// Fills the tags of a text: the text, the fixed part of its context, the outputs that it reads.
+pub(super) const FILL: &str = "(fill)";
+
+/// Stamps a whole template: the template, the fixed part of its context, the outputs that it reads.
+pub(super) const STAMP: &str = "(stamp)";
+
+/// Reads the output of an object: the template, the object, and what a deployment passes on.
+pub(super) const OUTPUT: &str = "(output)";
+
+/// Says why an object is not ready: the template, the object.
+pub(super) const READY: &str = "(ready)";
+
+/// Adds the functions of the dialect to the table of all functions.
+pub(super) fn insert_functions(table: &mut FunctionTable) {
+    let mut own = FunctionTable::new().keeping_null();
+    let functions: [(&'static str, NativeCall); 4] = [
+        (FILL, fill),
+        (STAMP, stamp_whole),
+        (OUTPUT, output),
+        (READY, ready),
+    ];
+    for (name, run) in functions {
+        let docs = "Made by the lowering of supply chains.";
+        let native = Arc::new(StampFunction { name, run });
+        // A new table has none of these names.
+        let _ = own.insert(FunctionDef::of_native(name, docs, native));
+    }
+    table.insert_dialect(super::NAME, own);
+}
+
+type NativeCall = fn(&[Value]) -> Result<Value, Refusal>;
+
+/// A function for lowered expressions.
+struct StampFunction {
+    name: &'static str,
+    run: NativeCall,
+}
+
+impl std::fmt::Debug for StampFunction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Native for StampFunction {
+    fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
+        (self.run)(arguments)
+    }
+
+    /// Unknown parts of the arguments make only those parts of the result unknown that depend on them.
+    fn accepts_partial_arguments(&self, _arguments: &[Value]) -> bool {
+        true
+    }
+}
+
+fn argument(arguments: &[Value], at: usize) -> &Value {
+    arguments.get(at).unwrap_or(&Value::Null)
+}
+
+/// The context of a template from its fixed part and the outputs that it reads.
+fn context(fixed: &Value, outputs: &Value) -> (TemplateContext, Map) {
+    let part = |key: &str| fixed.get(key).unwrap_or(&Value::Null);
+    let owner = part("owner");
+    let spec = owner.get("spec").and_then(|spec| spec.get("params"));
+    let resource = part("resource");
+    let params = Params::merge(&ParamSources {
+        template: part("templateParams"),
+        blueprint: part("blueprintParams"),
+        resource: resource.get("params").unwrap_or(&Value::Null),
+        owner: spec.unwrap_or(&Value::Null),
+    });
+    let inputs = ResourceInputs::of(resource, &outputs_in(outputs));
+    let labels = part("labels").as_map().cloned().unwrap_or_default();
+    let context = TemplateContext::of_resource(owner, &params, &inputs, &labels);
+    (context, labels)
+}
+
+fn fill(arguments: &[Value]) -> Result<Value, Refusal> {
+    let (context, _) = context(argument(arguments, 1), argument(arguments, 2));
+    evaluate(argument(arguments, 0), &context).map_err(refusal)
+}
+
+fn stamp_whole(arguments: &[Value]) -> Result<Value, Refusal> {
+    let fixed = argument(arguments, 1);
+    let (context, labels) = context(fixed, argument(arguments, 2));
+    let stamped = stamp(&StampRequest {
+        template: argument(arguments, 0),
+        context: &context,
+        owner: fixed.get("owner").unwrap_or(&Value::Null),
+        labels: &labels,
+        owner_reference: OwnerReference::Left,
+        compat: Compat::Ours,
+        ytt: &YttRenderer,
+    });
+    stamped.map(|stamped| stamped.object).map_err(refusal)
+}
+
+fn refusal(failures: Vec<StampFailure>) -> Refusal {
+    let first = failures.into_iter().next();
+    let (message, inside) = match first {
+        Some(failure) => (failure.message, failure.inside),
+        None => (String::new(), None),
+    };
+    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    Refusal {
+        code: &STAMP_FAILED,
+        message,
+        path: vec![ValueStep::Index(0)],
+        inside: inside.map(|inside| offset(inside.start)..offset(inside.end)),
+        help: None,
+        words: None,
+    }
+}
+
+/// The output of an object. It is unknown while the object has none: the reader then waits until the
+/// object is ready, for which the output is needed.
+fn output(arguments: &[Value]) -> Result<Value, Refusal> {
+    let object = argument(arguments, 1);
+    let inputs = ResourceInputs {
+        deployment: arguments.get(2).map(source),
+        ..ResourceInputs::default()
+    };
+    let read = match object.is_unknown() {
+        true => None,
+        false => read_output(argument(arguments, 0), Some(object), &inputs).ok(),
+    };
+    Ok(read.map_or_else(|| object.as_unknown(), |output| record(&output)))
+}
+
+/// Why an object is not ready (decisions/cartographer#readiness-of-stamped-objects).
+fn ready(arguments: &[Value]) -> Result<Value, Refusal> {
+    let (template, object) = (argument(arguments, 0), argument(arguments, 1));
+    let why = unobserved(object)
+        .or_else(|| without_output(template, object))
+        .or_else(|| unhealthy(template, object));
+    Ok(why.map_or(Value::Null, Value::text))
+}
+
+/// Why the status of an object is that of an earlier generation.
+fn unobserved(object: &Value) -> Option<String> {
+    let observed = object.get("status")?.get("observedGeneration")?.as_int()?;
+    let generation = object.get("metadata")?.get("generation")?.as_int()?;
+    let why = format!("its controller has seen generation {observed} of {generation}");
+    (observed != generation).then_some(why)
+}
+
+/// Why an object has no output, or why what it deploys is not there.
+fn without_output(template: &Value, object: &Value) -> Option<String> {
+    // What a deployment passes on says nothing about its object.
+    let inputs = ResourceInputs {
+        deployment: Some(source(&Value::Null)),
+        ..ResourceInputs::default()
+    };
+    let failure = read_output(template, Some(object), &inputs).err()?;
+    Some(failure.message)
+}
+
+/// Why the health rule of a template says that an object is not healthy.
+fn unhealthy(template: &Value, object: &Value) -> Option<String> {
+    let rule = effective_rule(template);
+    if rule.is_null() {
+        return None;
+    }
+    let condition = resource_health(&rule, None, Some(object));
+    let is_unhealthy = *condition.status == *FALSE;
+    is_unhealthy.then(|| match condition.message.is_empty() {
+        true => format!("it is not healthy: {}", condition.reason),
+        false => format!("it is not healthy: {}", condition.message),
+    })
+}

@@ -1,0 +1,87 @@
+//! Lowers a document as a whole: checks its platform, then stamps what each owner's chain lists.
+
+use blueprint::{Blueprint, IndexMap, Local, Name, Resource};
+use diag::Diagnostics;
+use dialect::codes::NAME_COLLISION;
+use dialect::{Document, Lowered};
+
+use super::codes::RUNNABLE_NOT_RUN;
+use super::faults::check;
+use super::owners::OwnerLowering;
+use super::platform::Platform;
+use super::schemas::KindSchemas;
+use super::{COMPAT, NAME};
+use crate::lowering::{declared, named};
+use cartographer::compat::Compat;
+
+/// What the objects of a document become.
+#[derive(Default)]
+pub(super) struct LoweredParts {
+    /// The resources by name.
+    pub(super) resources: IndexMap<Name, Resource>,
+    /// The outputs of resources by name.
+    pub(super) locals: IndexMap<Name, Local>,
+    /// The mistakes.
+    pub(super) found: Diagnostics,
+}
+
+impl LoweredParts {
+    /// Adds a resource. Reports a name that is taken.
+    pub(super) fn add(&mut self, name: Name, resource: Resource) {
+        if let Some(first) = self.resources.get(&name) {
+            self.found.push(
+                NAME_COLLISION
+                    .new(format!("`{name}` is declared twice"))
+                    .label(resource.span, "declared again")
+                    .label(first.span, "first declared here")
+                    .help("remove one of them"),
+            );
+            return;
+        }
+        self.resources.insert(name, resource);
+    }
+}
+
+/// Lowers a stream or a folder. Returns its manifests and what its owners need as resources, and all
+/// mistakes.
+pub(super) fn lower(document: &Document<'_>) -> Lowered {
+    let (declared, span) = declared(document);
+    let mut parts = LoweredParts {
+        found: declared.found,
+        ..LoweredParts::default()
+    };
+    let (platform, others) = Platform::take(declared.objects, &mut parts.found);
+    parts.resources = named(others, &mut parts.found);
+    let mut schemas = KindSchemas::default();
+    for object in platform.objects() {
+        check(object, &mut schemas, &mut parts.found);
+    }
+    for runnable in &platform.runnables {
+        parts.found.push(
+            RUNNABLE_NOT_RUN
+                .new(format!("`{}` is checked and not run", runnable.shown()))
+                .label(runnable.span, "nothing is made for it"),
+        );
+    }
+    let settings = document.context.settings.of(NAME);
+    let compat = match settings.switch(COMPAT) {
+        Some(true) => Compat::Upstream,
+        _ => Compat::Ours,
+    };
+    let owners = OwnerLowering::new(&platform, compat);
+    for owner in &platform.owners {
+        owners.lower(owner, &mut parts);
+    }
+    let mut found = parts.found;
+    found.sort();
+    Lowered {
+        blueprint: Blueprint {
+            dialect: NAME,
+            span: Some(span),
+            resources: parts.resources,
+            locals: parts.locals,
+            ..Blueprint::default()
+        },
+        diagnostics: found,
+    }
+}

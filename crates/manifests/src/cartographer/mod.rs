@@ -1,0 +1,98 @@
+//! The dialect `cartographer`: supply chains and deliveries of Cartographer with their templates, and
+//! the workloads and deliverables that they serve, among other manifests.
+//!
+//! ```text
+//! stream, folder ──> objects ──┬─> platform: chains, templates ──> checked
+//!                              ├─> owners ── a chain is selected ──> resources, outputs
+//!                              └─> other manifests ──> resources
+//! ```
+//!
+//! Each resource of the selected chain becomes a resource of the blueprint. What its template says is
+//! stamped when the document is lowered, as far as it does not read the outputs of other resources;
+//! those are values of the blueprint. The objects of the platform and the owners are not written to a
+//! cluster.
+//!
+//! Not here: the rules of the kinds (`cartographer`); reading manifests (the dialect `manifests`).
+
+mod codes;
+mod faults;
+mod functions;
+mod lowering;
+mod owners;
+mod platform;
+mod producers;
+mod recognition;
+mod schemas;
+mod stamping;
+mod templates_of_ytt;
+mod written;
+
+use blueprint::Packages;
+use diag::Code;
+use dialect::{Dialect, DialectSetting, DialectSettings, Document, Lowered, Shape, Wanted};
+use expr::FunctionTable;
+
+use crate::{folder, shape};
+
+pub use codes::CODES;
+
+/// The name of the dialect.
+pub const NAME: &str = "cartographer";
+
+/// The switch that brings back what the original controller does where it differs
+/// (decisions/cartographer#the-setting-compat).
+const COMPAT: &str = "compat";
+
+/// Supply chains of Cartographer.
+pub struct CartographerDialect;
+
+impl Dialect for CartographerDialect {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn codes(&self) -> &'static [&'static [&'static Code]] {
+        static ALL: &[&[&Code]] = &[codes::CODES];
+        ALL
+    }
+
+    fn reads_streams(&self) -> bool {
+        true
+    }
+
+    fn reads_folders(&self) -> bool {
+        true
+    }
+
+    fn recognise(&self, document: &Document<'_>) -> u8 {
+        recognition::recognise(document)
+    }
+
+    fn shape(&self) -> &'static Shape {
+        &shape::SHAPE
+    }
+
+    fn settings(&self) -> &'static [DialectSetting] {
+        static SETTINGS: [DialectSetting; 1] = [(COMPAT, None)];
+        &SETTINGS
+    }
+
+    fn insert_functions(&self, table: &mut FunctionTable, _settings: &DialectSettings) {
+        functions::insert_functions(table);
+    }
+
+    fn required_data(&self, document: &Document<'_>) -> Vec<Wanted> {
+        folder::read(document).wanted
+    }
+
+    fn lower(
+        &self,
+        document: &Document<'_>,
+        _functions: &FunctionTable,
+        packages: &Packages,
+    ) -> Lowered {
+        let mut lowered = lowering::lower(document);
+        lowered.blueprint.resolve_types(packages);
+        lowered
+    }
+}
