@@ -13,6 +13,9 @@ use crate::yaml_text::yaml_text;
 /// How much of a value a preview shows, in bytes.
 const PREVIEW: usize = 1_024;
 
+/// How deep values may be that are compared.
+const DEPTH: usize = 500;
+
 /// Why a resource has no output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputFailure {
@@ -243,25 +246,34 @@ fn observed_completion(rule: &Value, object: &Value) -> Result<Vec<Value>, Outpu
     Ok(looked_at)
 }
 
-/// Equality of data: maps as sets of keys, numbers by their amount.
+/// Equality of data: maps as sets of keys, numbers by their amount. Values deeper than 500 levels
+/// are never equal.
+fn are_equal(one: &Value, other: &Value) -> bool {
+    equal_at(one, other, 0)
+}
+
 #[expect(
     clippy::cast_precision_loss,
     reason = "an integer and a double are compared as doubles"
 )]
-fn are_equal(one: &Value, other: &Value) -> bool {
+fn equal_at(one: &Value, other: &Value, depth: usize) -> bool {
+    if depth > DEPTH {
+        return false;
+    }
     match (one.unmarked(), other.unmarked()) {
         (Value::Map(ones), Value::Map(others)) => {
             ones.len() == others.len()
-                && ones
-                    .iter()
-                    .all(|(key, one)| others.get(key).is_some_and(|other| are_equal(one, other)))
+                && ones.iter().all(|(key, one)| {
+                    let other = others.get(key);
+                    other.is_some_and(|other| equal_at(one, other, depth + 1))
+                })
         }
         (Value::List(ones), Value::List(others)) => {
             ones.len() == others.len()
                 && ones
                     .iter()
                     .zip(others.iter())
-                    .all(|(one, other)| are_equal(one, other))
+                    .all(|(one, other)| equal_at(one, other, depth + 1))
         }
         (Value::Int(one), Value::Float(other)) | (Value::Float(other), Value::Int(one)) => {
             *one as f64 == *other

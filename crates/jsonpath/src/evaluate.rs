@@ -7,13 +7,21 @@ use crate::compare;
 use crate::failure::{FailureClass, PathFailure};
 use crate::item::{Item, Seen};
 use crate::syntax::{FilterStep, QueryStep, SliceBounds, TemplatePart};
-use crate::template::MissingKeys;
 
 /// How many values an evaluation may visit.
 const VISITS: usize = 1_000_000;
 
 /// How deep ranges may stand in each other.
 const RANGES: usize = 32;
+
+/// What becomes of a field that a document does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingKeys {
+    /// It has no result.
+    Allowed,
+    /// If no value has the field, the evaluation fails.
+    Refused,
+}
 
 /// A step that failed. In a condition without a comparison, a step that fails but leaves values
 /// counts as a result.

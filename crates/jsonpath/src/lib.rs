@@ -22,8 +22,9 @@ mod slice;
 mod syntax;
 mod template;
 
+pub use evaluate::MissingKeys;
 pub use failure::{FailureClass, ParseMistake, PathFailure};
 pub use print::{float_text, json_text};
 pub use shape::{FieldShape, StructShape, ValueShape};
 pub use single::Path;
-pub use template::{MissingKeys, PathTemplate};
+pub use template::PathTemplate;

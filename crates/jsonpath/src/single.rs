@@ -2,10 +2,11 @@
 
 use blueprint::Value;
 
+use crate::evaluate::MissingKeys;
 use crate::failure::{FailureClass, ParseMistake, PathFailure};
 use crate::item::Item;
 use crate::shape::ValueShape;
-use crate::template::{MissingKeys, PathTemplate};
+use crate::template::PathTemplate;
 
 /// A path with exactly one result: `x` and `.x` mean `{.x}`, and missing keys are allowed.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,21 +2,12 @@
 
 use blueprint::Value;
 
-use crate::evaluate::evaluate;
+use crate::evaluate::{MissingKeys, evaluate};
 use crate::failure::{ParseMistake, PathFailure};
 use crate::item::Item;
 use crate::parse;
 use crate::shape::ValueShape;
 use crate::syntax::TemplatePart;
-
-/// What becomes of a field that a document does not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MissingKeys {
-    /// It has no result.
-    Allowed,
-    /// If no value has the field, the evaluation fails.
-    Refused,
-}
 
 /// A template of client-go: text, queries in braces, `{range ..}` up to `{end}`, quoted strings.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use blueprint::{Map, Name, Value};
 use sha2::{Digest as _, Sha256};
 
-use super::{OwnerReference, StampFailure, StampFailureClass, StampNote, StampRequest};
+use super::request::{OwnerReference, StampFailure, StampFailureClass, StampNote, StampRequest};
 
 /// The longest value of a label, in bytes.
 const LONGEST_LABEL: usize = 63;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use blueprint::{FieldPath, PathStep, Value};
 use jsonpath::{Path, PathFailure, json_text};
 
-use super::{StampFailure, StampFailureClass};
+use super::request::{StampFailure, StampFailureClass};
 use crate::context::TemplateContext;
 use crate::tags::{StringTags, TagPlace, string_tags};
 

@@ -3,8 +3,9 @@
 use blueprint::{Address, Name, Type, Value};
 
 use super::Path;
+use crate::evaluate::MissingKeys;
 use crate::failure::FailureClass;
-use crate::template::{MissingKeys, PathTemplate};
+use crate::template::PathTemplate;
 
 fn find(path: &str, document: &Value) -> Result<Value, FailureClass> {
     let path = Path::parse(path).expect("a path");
@@ -93,4 +94,51 @@ fn work_is_limited() {
     let deep = "{range .m[*]}".repeat(10_000);
     let template = PathTemplate::parse(&deep).expect("a template");
     assert!(template.results(&document, MissingKeys::Allowed).is_err());
+}
+
+#[test]
+fn no_path_makes_the_evaluation_panic() {
+    let inner = Value::map([
+        ("a", Value::list([Value::Int(1), Value::Null, waiting("r")])),
+        ("b", Value::from("text").secret()),
+    ]);
+    let document = Value::map([
+        ("a", inner.clone()),
+        ("b", Value::list([inner, Value::Null])),
+    ]);
+    let pieces = [
+        ".a",
+        ".b",
+        "..",
+        "*",
+        "[0]",
+        "[-1:]",
+        "[*]",
+        "['a','b']",
+        "[?(@.a==1)]",
+        "[?(@.b)]",
+        "}",
+        "{",
+        "range ",
+        "end",
+        "\"x\"",
+        "[?(@.a[?(@==@)]<=2.5)]",
+        " ",
+        "$",
+        "true",
+        "7",
+    ];
+    let mut seed: usize = 11;
+    for _ in 0..20_000 {
+        let mut text = String::new();
+        for _ in 0..6 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            text.push_str(pieces[(seed >> 33) % pieces.len()]);
+        }
+        let _ = Path::parse(&text).map(|path| path.find(&document));
+        if let Ok(template) = PathTemplate::parse(&format!("{{{text}}}")) {
+            let _ = template.text(&document, MissingKeys::Allowed);
+            let _ = template.results(&Value::Null, MissingKeys::Refused);
+        }
+    }
 }
