@@ -3,3 +3,4 @@
 //! missing is said aloud and runs nothing.
 
 mod pack;
+mod ytt;
