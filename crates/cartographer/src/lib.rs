@@ -26,3 +26,4 @@ mod timestamps;
 pub mod validation;
 pub mod views;
 mod yaml_text;
+pub mod ytt_templates;

@@ -114,10 +114,14 @@ impl Evaluator<'_> {
         place: NamePlace,
     ) -> Outcome<StarValue> {
         let (kind, value) = match place {
-            NamePlace::Local(at) => ("local", frame.locals.get(at).map(|own| own.borrow().clone())),
-            NamePlace::Captured(at) => {
-                ("local", frame.captured.get(at).map(|own| own.borrow().clone()))
-            }
+            NamePlace::Local(at) => (
+                "local",
+                frame.locals.get(at).map(|own| own.borrow().clone()),
+            ),
+            NamePlace::Captured(at) => (
+                "local",
+                frame.captured.get(at).map(|own| own.borrow().clone()),
+            ),
             NamePlace::Global(at) => ("global", self.globals.get(at).cloned()),
             NamePlace::Universal | NamePlace::Unresolved => {
                 return self.universal(name);
@@ -125,7 +129,9 @@ impl Evaluator<'_> {
         };
         match value.flatten() {
             Some(value) => Ok(value),
-            None => fail(format!("{kind} variable {name} referenced before assignment")),
+            None => fail(format!(
+                "{kind} variable {name} referenced before assignment"
+            )),
         }
     }
 
@@ -153,7 +159,11 @@ impl Evaluator<'_> {
             return Ok(condition);
         }
         let (_, secrecy) = condition.split();
-        let part = if truth(&condition)? { &parts[1] } else { &parts[2] };
+        let part = if truth(&condition)? {
+            &parts[1]
+        } else {
+            &parts[2]
+        };
         let value = self.eval(frame, part)?;
         match secrecy {
             Secrecy::Open => Ok(value),
@@ -232,7 +242,9 @@ impl Evaluator<'_> {
                 }
                 Argument::Entries(value) => {
                     let value = self.eval(frame, value)?;
-                    found.named.extend(access::named_entries(&self.heap, &value)?);
+                    found
+                        .named
+                        .extend(access::named_entries(&self.heap, &value)?);
                 }
             }
         }
@@ -257,11 +269,12 @@ impl Evaluator<'_> {
             NamePlace::Captured(at) => frame.captured.get(*at).cloned(),
             _ => None,
         });
-        self.heap.function(StarValue::Function(Rc::new(FunctionValue {
-            code: code.clone(),
-            defaults,
-            captured: captured.collect(),
-        })))
+        self.heap
+            .function(StarValue::Function(Rc::new(FunctionValue {
+                code: code.clone(),
+                defaults,
+                captured: captured.collect(),
+            })))
     }
 
     fn eval_comprehension(

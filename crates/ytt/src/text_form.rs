@@ -88,11 +88,18 @@ impl Writer<'_> {
             }
             StarValue::Set(set) => {
                 let place = std::rc::Rc::as_ptr(set).cast();
-                let items: Vec<_> = set.entries.borrow().values().map(|own| own.0.clone()).collect();
+                let items: Vec<_> = set
+                    .entries
+                    .borrow()
+                    .values()
+                    .map(|own| own.0.clone())
+                    .collect();
                 self.container(place, "set([", "])", |writer| writer.items(&items))
             }
             StarValue::Range(range) => {
-                let stop = range.start.saturating_add(range.step.saturating_mul(range.len));
+                let stop = range
+                    .start
+                    .saturating_add(range.step.saturating_mul(range.len));
                 let text = match range.step {
                     1 => format!("range({}, {stop})", range.start),
                     step => format!("range({}, {stop}, {step})", range.start),
@@ -178,7 +185,10 @@ pub(crate) fn quoted(text: &str) -> String {
             letter if (letter as u32) < 0x20 || letter == '\u{7f}' => {
                 quoted.push_str(&format!("\\x{:02x}", letter as u32));
             }
-            letter if letter.is_control() || matches!(letter, '\u{a0}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{feff}' | '\u{ad}') => {
+            letter
+                if letter.is_control()
+                    || matches!(letter, '\u{a0}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{feff}' | '\u{ad}') =>
+            {
                 quoted.push_str(&format!("\\u{:04x}", letter as u32));
             }
             letter => quoted.push(letter),

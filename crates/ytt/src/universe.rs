@@ -12,9 +12,34 @@ use crate::text_form::{repr, str};
 use crate::value::{StarRange, StarValue, StructKind};
 
 const FUNCTIONS: [&str; 28] = [
-    "any", "all", "bool", "chr", "dict", "dir", "enumerate", "fail", "float", "getattr", "hasattr",
-    "hash", "int", "len", "list", "max", "min", "ord", "print", "range", "repr", "reversed", "set",
-    "sorted", "str", "tuple", "type", "zip",
+    "any",
+    "all",
+    "bool",
+    "chr",
+    "dict",
+    "dir",
+    "enumerate",
+    "fail",
+    "float",
+    "getattr",
+    "hasattr",
+    "hash",
+    "int",
+    "len",
+    "list",
+    "max",
+    "min",
+    "ord",
+    "print",
+    "range",
+    "repr",
+    "reversed",
+    "set",
+    "sorted",
+    "str",
+    "tuple",
+    "type",
+    "zip",
 ];
 
 /// The function with a name.
@@ -185,7 +210,12 @@ fn dict(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
         add_entries(evaluator, &mut entries, from)?;
     }
     for (name, value) in &call.named {
-        keys::insert(heap, &mut entries, StarValue::Text(name.clone()), value.clone())?;
+        keys::insert(
+            heap,
+            &mut entries,
+            StarValue::Text(name.clone()),
+            value.clone(),
+        )?;
     }
     heap.dict(entries)
 }
@@ -247,7 +277,10 @@ fn getattr(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
     match (found, call.get(2)) {
         (Some(value), _) => Ok(value),
         (None, Some(usual)) => Ok(usual.clone()),
-        (None, None) => fail(format!("getattr: {} has no .{name} field or method", of.type_name())),
+        (None, None) => fail(format!(
+            "getattr: {} has no .{name} field or method",
+            of.type_name()
+        )),
     }
 }
 
@@ -264,7 +297,12 @@ fn len(call: &NativeCall) -> Outcome<StarValue> {
         StarValue::Struct(data) if data.kind == StructKind::Plain => data.fields.len(),
         StarValue::Fragment(node) => node.as_ref().map_or(0, |node| node.borrow().items.len()),
         StarValue::Unknown(_) => return Ok(value.clone()),
-        other => return fail(format!("len: value of type {} has no len", other.type_name())),
+        other => {
+            return fail(format!(
+                "len: value of type {} has no len",
+                other.type_name()
+            ));
+        }
     };
     Ok(StarValue::count(count).marked(secrecy))
 }
@@ -376,7 +414,11 @@ fn range(call: &NativeCall) -> Outcome<StarValue> {
     }
     let distance = if step > 0 { stop - start } else { start - stop };
     let size = step.abs();
-    let len = if distance > 0 { (distance - 1) / size + 1 } else { 0 };
+    let len = if distance > 0 {
+        (distance - 1) / size + 1
+    } else {
+        0
+    };
     Ok(StarValue::Range(StarRange { start, step, len }))
 }
 
