@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use evaluate::event::Event;
+use evaluate::resolve::RuledReadiness;
 use plan::task::{Decided, TaskKind};
 use provider::{Applied, Operation as Verb, ProviderError, Ready};
 use state::{EntryKind, Intent, Outcome, StatusWord};
@@ -142,14 +143,29 @@ fn report_provider_remarks(decided: &Decided, applied: &Applied, effects: &mut V
     }
 }
 
+/// Lets the document's rule for readiness decide, if it states one and the object is not broken.
+fn judge_by_rule(parts: &OperationParts, decided: &Decided, applied: &mut Applied) {
+    if matches!(applied.ready, Ready::Broken(_)) {
+        return;
+    }
+    match parts.known.ruled_readiness(decided, &applied.fields) {
+        Some(RuledReadiness::Ready) => applied.ready = Ready::Yes,
+        Some(RuledReadiness::NotYet(_)) => applied.ready = Ready::Pending,
+        None => {}
+    }
+}
+
 fn succeeded(
     parts: &mut OperationParts,
     task: u32,
     decided: &Arc<Decided>,
     request: &CallRequest,
-    applied: Applied,
+    mut applied: Applied,
     effects: &mut Vec<Effect>,
 ) {
+    if request.operation != Verb::Delete {
+        judge_by_rule(parts, decided, &mut applied);
+    }
     let durable = if applied.ready == Ready::Yes {
         Durable::Done(task)
     } else {

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use blueprint::{Address, Value};
-use evaluate::resolve::RuledReadiness;
 use plan::model::Action;
 use plan::task::Decided;
 use provider::{Applied, Operation as Verb, Ready, Verdict};
@@ -91,11 +90,10 @@ impl Records<'_> {
             Verb::Create => StatusOp::Create,
             _ => StatusOp::Update,
         };
-        let word = match self.known.ruled_readiness(decided, &applied.fields) {
-            Some(RuledReadiness::NotYet(_)) => StatusWord::Configured,
-            Some(RuledReadiness::Ready) => StatusWord::Ready,
-            None if applied.ready == Ready::Pending => StatusWord::Configured,
-            None => StatusWord::Ready,
+        let word = if applied.ready == Ready::Pending {
+            StatusWord::Configured
+        } else {
+            StatusWord::Ready
         };
         let inputs = applied.inputs.unwrap_or_else(|| request.desired.clone());
         let mut record = self.new_record(decided, inputs, Status::new(op, word));

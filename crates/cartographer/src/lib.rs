@@ -5,6 +5,7 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod checks;
 pub mod compat;
 pub mod conditions;
 pub mod context;
@@ -25,3 +26,4 @@ mod timestamps;
 pub mod validation;
 pub mod views;
 mod yaml_text;
+pub mod ytt_templates;

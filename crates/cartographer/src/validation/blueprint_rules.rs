@@ -185,7 +185,7 @@ fn pass_through_faults(blueprint: CartoKind, resource: &ObjectPlace<'_>, faults:
     let inputs = CartoKind::of_name(kind_name)
         .filter(|kind| blueprint.templates().contains(kind))
         .and_then(CartoKind::inputs_field);
-    let mut names: Option<BTreeSet<&str>> = None;
+    let mut names: Option<Option<BTreeSet<&str>>> = None;
     for option in template.field("options").items() {
         let passes = option.field("passThrough");
         let Some(input) = passes.text().filter(|input| !input.is_empty()) else {
@@ -199,26 +199,12 @@ fn pass_through_faults(blueprint: CartoKind, resource: &ObjectPlace<'_>, faults:
             faults.push(passes.fault(FaultClass::PassThroughKind, message));
             continue;
         };
-        let listed = resource.field(field);
-        let names = names.get_or_insert_with(|| input_names(&listed));
-        let is_open = listed.is_unknown()
-            || listed
-                .items()
-                .iter()
-                .any(|input| input.field("name").is_unknown());
-        if !is_open && !names.contains(input) {
+        let names = names.get_or_insert_with(|| resource.field(field).known_names());
+        if names.as_ref().is_some_and(|names| !names.contains(input)) {
             let message = format!("the resource has no input {} in `{field}`", passes.quoted());
             faults.push(passes.fault(FaultClass::PassThroughUnknown, message));
         }
     }
-}
-
-fn input_names<'a>(inputs: &ObjectPlace<'a>) -> BTreeSet<&'a str> {
-    let items = inputs.items();
-    items
-        .iter()
-        .filter_map(|input| input.field("name").text())
-        .collect()
 }
 
 /// The three lists of inputs, each with the kind that a producer must have.

@@ -1,5 +1,6 @@
 //! A fault of an object, and the place in the object where it is.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use blueprint::{FieldPath, Name, PathStep, Value};
@@ -55,8 +56,10 @@ pub enum FaultLevel {
     Rejected,
     /// Upstream accepts the object, and it never works.
     Error,
-    /// The object depends on a behaviour of upstream that differs here (section 13).
+    /// The object means something else upstream (sections 3 and 13).
     Lint,
+    /// Probably a mistake. It is none if an object that is not at hand makes it right.
+    Hint,
 }
 
 classes! {
@@ -70,6 +73,8 @@ classes! {
     FieldValues "field-values" Rejected,
     /// A key of a field requirement that is not allowed or cannot be read.
     FieldPath "field-path" Rejected,
+    /// A key of a field requirement that starts with the owner, which upstream refuses.
+    SelectorOwnerPrefix "selector-owner-prefix" Lint,
     /// A parameter of a blueprint with both or none of `value` and `default`.
     Param "param" Rejected,
     /// Two resources with one name.
@@ -128,6 +133,30 @@ classes! {
     ZeroValueExists "zero-value-exists" Lint,
     /// A key of a field requirement that is accepted and cannot be evaluated (rule 24).
     SelectorKey "selector-key" Lint,
+    /// A path in a template that cannot be read.
+    PathSyntax "path-syntax" Error,
+    /// A tag that names nothing of the context.
+    ContextKey "context-key" Error,
+    /// A tag that names an input that the resource does not have.
+    ContextInput "context-input" Error,
+    /// A path to an output that the stamped kind does not have.
+    OutputPath "output-path" Error,
+    /// A name that does not fit the lifecycle of a template.
+    GenerateName "generate-name" Error,
+    /// Several blueprints or options that match an owner equally well.
+    SelectorTie "selector-tie" Error,
+    /// An owner for which no option of a resource matches.
+    NoOption "no-option" Error,
+    /// A template that is not among the objects.
+    UnknownTemplate "unknown-template" Hint,
+    /// A template that no object uses.
+    UnusedTemplate "unused-template" Hint,
+    /// A parameter that is read and that nothing declares.
+    UndeclaredParam "undeclared-param" Hint,
+    /// A parameter of an owner that nothing declares or reads.
+    UnusedParam "unused-param" Hint,
+    /// An owner that no blueprint matches.
+    NoBlueprint "no-blueprint" Hint,
 }
 
 /// A part of an object, or the place of a part that is missing.
@@ -175,6 +204,14 @@ impl<'a> ObjectPlace<'a> {
         items.iter().enumerate().map(place).collect()
     }
 
+    /// The names of the items of a list; `None` if one is not known yet.
+    pub(crate) fn known_names(&self) -> Option<BTreeSet<&'a str>> {
+        let names = self.items().into_iter().map(|item| item.field("name"));
+        let names: Vec<ObjectPlace<'a>> = names.collect();
+        let is_open = self.is_unknown() || names.iter().any(ObjectPlace::is_unknown);
+        (!is_open).then(|| names.iter().filter_map(ObjectPlace::text).collect())
+    }
+
     /// The entries of a map, each with its key; none for anything else.
     pub(crate) fn entries(&self) -> Vec<(&'a Name, ObjectPlace<'a>)> {
         let entries = self.value.and_then(Value::as_map).into_iter();
@@ -218,13 +255,32 @@ impl<'a> ObjectPlace<'a> {
         }
     }
 
+    /// Whether the value is, or is in, a secret.
+    pub(crate) fn is_secret(&self) -> bool {
+        self.is_secret || matches!(self.value, Some(Value::Secret(_)))
+    }
+
     /// The text in backticks; other words for a secret, and for what is no text.
     pub(crate) fn quoted(&self) -> String {
-        let is_secret = self.is_secret || matches!(self.value, Some(Value::Secret(_)));
         match self.text() {
-            _ if is_secret => "(secret)".to_owned(),
-            Some(text) => format!("`{text}`"),
+            Some(text) => self.quoted_part(text),
             None => "(not a text)".to_owned(),
+        }
+    }
+
+    /// A part of the text, or a key around the value, in backticks; other words for a secret.
+    pub(crate) fn quoted_part(&self, part: &str) -> String {
+        match self.is_secret() {
+            true => "(secret)".to_owned(),
+            false => format!("`{part}`"),
+        }
+    }
+
+    /// What a parser says about the text, after a colon; nothing for a secret.
+    pub(crate) fn reason(&self, message: &str) -> String {
+        match self.is_secret() {
+            true => String::new(),
+            false => format!(": {message}"),
         }
     }
 

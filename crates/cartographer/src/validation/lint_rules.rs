@@ -53,7 +53,8 @@ fn requirement_lints(requirements: &ObjectPlace<'_>, owner: CartoKind, faults: &
             continue;
         }
         if let Some(mistake) = wrapped_mistake(path) {
-            let message = format!("{} cannot be evaluated: {}", key.quoted(), mistake.message);
+            let reason = key.reason(&mistake.message);
+            let message = format!("{} cannot be evaluated{reason}", key.quoted());
             let mut fault = key.fault(FaultClass::SelectorKey, message);
             fault.inside = Some(mistake.span);
             faults.push(fault.helped("correct the path; no owner fulfils the requirement"));
@@ -136,8 +137,8 @@ fn duplicate_inputs(resource: &ObjectPlace<'_>, faults: &mut Vec<Fault>) {
     }
 }
 
-/// The kinds whose output a deployment can take.
-const DEPLOYED: [CartoKind; 2] = [
+/// The kinds whose output is a source: a deployment passes its own on.
+const SOURCES: [CartoKind; 2] = [
     CartoKind::ClusterSourceTemplate,
     CartoKind::ClusterDeploymentTemplate,
 ];
@@ -159,13 +160,18 @@ fn delivery_inputs(resources: &[ObjectPlace<'_>], faults: &mut Vec<Fault>) {
     };
     for resource in resources {
         for (list, kind) in INPUT_LISTS {
+            let own = [kind];
+            let kinds = match kind {
+                CartoKind::ClusterSourceTemplate => SOURCES.as_slice(),
+                _ => own.as_slice(),
+            };
             for input in resource.field(list).items() {
-                check(&input.field("resource"), &[kind]);
+                check(&input.field("resource"), kinds);
             }
         }
         let deployment = resource.field("deployment");
         if deployment.is_set() {
-            check(&deployment.field("resource"), &DEPLOYED);
+            check(&deployment.field("resource"), &SOURCES);
         }
     }
 }

@@ -17,12 +17,14 @@ mod template_rules;
 use blueprint::Value;
 
 use crate::kinds::{CartoKind, KindFamily};
-use fault::ObjectPlace;
+pub(crate) use blueprint_rules::INPUT_LISTS;
+pub(crate) use fault::ObjectPlace;
 pub use fault::{Fault, FaultClass, FaultLevel};
 pub(crate) use labels::{key_mistake as label_key_mistake, value_mistake as label_value_mistake};
 
 /// Every fault for which upstream's webhooks refuse an object, in the order in which they test.
-/// The object is taken as it is: `definitions` has the schemas that add defaults before that.
+/// Of these, only a key that starts with its owner is accepted here, with a lint. The object is
+/// taken as it is: `definitions` has the schemas that add defaults before that.
 /// None for an object of another group, and for owners and runnables, which have no webhook.
 pub fn faults(object: &Value) -> Vec<Fault> {
     let mut faults = Vec::new();

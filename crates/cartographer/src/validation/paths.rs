@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use jsonpath::{ParseMistake, Path, PathTemplate};
+
 /// Why a path cannot be read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PathMistake {
@@ -11,37 +13,22 @@ pub(crate) struct PathMistake {
     pub(crate) message: String,
 }
 
-/// Why a key cannot be read as upstream reads it: text outside braces is free, and what stands in
-/// braces is a path. `None` if it can be read.
+/// Why a key cannot be read as upstream's webhook reads it: text outside braces is free, and what
+/// stands in braces is a path. `None` if it can be read.
 pub(crate) fn template_mistake(text: &str) -> Option<PathMistake> {
-    let mut rest = 0;
-    while let Some(open) = text[rest..].find('{') {
-        let inside = rest + open + 1;
-        let Some(close) = text[inside..].find('}') else {
-            return Some(PathMistake {
-                span: span(inside - 1, text.len()),
-                message: "the brace is never closed".to_owned(),
-            });
-        };
-        let path = &text[inside..inside + close];
-        if path.contains('{') {
-            return Some(PathMistake {
-                span: span(inside, inside + close),
-                message: "a brace stands inside braces".to_owned(),
-            });
-        }
-        rest = inside + close + 1;
-    }
-    None
+    PathTemplate::parse(text).err().map(of_parser)
 }
 
 /// Why a key cannot be read as it is evaluated, which is inside braces. `None` if it can be read.
-pub(crate) fn wrapped_mistake(_text: &str) -> Option<PathMistake> {
-    None
+pub(crate) fn wrapped_mistake(text: &str) -> Option<PathMistake> {
+    Path::parse(text).err().map(of_parser)
 }
 
-/// Positions of a text that is too long for them end at the largest one.
-fn span(start: usize, end: usize) -> Range<u32> {
+/// Positions in a text that is too long for them end at the largest one.
+fn of_parser(mistake: ParseMistake) -> PathMistake {
     let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    position(start)..position(end)
+    PathMistake {
+        span: position(mistake.span.start)..position(mistake.span.end),
+        message: mistake.message,
+    }
 }

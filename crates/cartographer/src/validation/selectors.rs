@@ -59,7 +59,8 @@ impl SelectorFields {
 fn label_faults(labels: &ObjectPlace<'_>, faults: &mut Vec<Fault>) {
     for (key, value) in labels.entries() {
         if let Some(why) = key_mistake(key) {
-            let message = format!("`{key}` is not a valid key of a label: {why}");
+            let quoted = value.quoted_part(key);
+            let message = format!("{quoted} is not a valid key of a label: {why}");
             faults.push(value.fault(FaultClass::LabelSelector, message));
         }
         value_faults(&value, faults);
@@ -168,35 +169,39 @@ pub(crate) fn is_selectable(path: &str, owner: CartoKind) -> bool {
 
 fn key_fault(key: &ObjectPlace<'_>, path: &str, owner: CartoKind) -> Option<Fault> {
     let kind = owner.name();
-    if !is_selectable(path, owner) {
+    let mistake = if is_selectable(path, owner) {
+        template_mistake(path)?
+    } else if let Some(rest) = without_owner(path, owner) {
         let message = format!(
-            "{} is not a field of `{kind}` that a selector may name",
+            "{} starts with the owner, which upstream refuses",
             key.quoted()
         );
+        let mut fault = key.fault(FaultClass::SelectorOwnerPrefix, message);
+        fault.inside = u32::try_from(path.len() - rest.len())
+            .ok()
+            .map(|end| 0..end);
+        return Some(fault.helped("write the key without the owner"));
+    } else {
+        let quoted = key.quoted();
+        let message = format!("{quoted} is not a field of `{kind}` that a selector may name");
         let fault = key.fault(FaultClass::FieldPath, message);
-        return Some(
-            fault.helped(match without_owner(path) {
-                Some(rest) if is_selectable(rest, owner) => {
-                    "write the key without the owner and the dot before it".to_owned()
-                }
-                _ => "name a field of `spec.source`, `spec.serviceAccountName`, \
-                  `spec.params` or `metadata`"
-                    .to_owned(),
-            }),
-        );
-    }
-    let mistake = template_mistake(path)?;
-    let message = format!("{} cannot be read: {}", key.quoted(), mistake.message);
+        let help = "name a field of `spec.source`, `spec.serviceAccountName`, `spec.params` or \
+                    `metadata`, without a dot before it";
+        return Some(fault.helped(help));
+    };
+    let reason = key.reason(&mistake.message);
+    let message = format!("{} cannot be read{reason}", key.quoted());
     let mut fault = key.fault(FaultClass::FieldPath, message);
     fault.inside = Some(mistake.span);
     Some(fault)
 }
 
-/// A key without a leading dot or the name of the owner.
-fn without_owner(path: &str) -> Option<&str> {
-    ["workload.", "deliverable.", "."]
-        .iter()
-        .find_map(|prefix| path.strip_prefix(prefix))
+/// What follows the name of the owner in a key, if it is a field that a requirement may name.
+fn without_owner(path: &str, owner: CartoKind) -> Option<&str> {
+    let rest = path.strip_prefix(owner.singular().as_str())?;
+    let rest = rest.strip_prefix('.')?;
+    let is_good = is_selectable(rest, owner) && template_mistake(rest).is_none();
+    is_good.then_some(rest)
 }
 
 /// A text that is equal for equal selectors of options: labels in any order, the rest in its own.

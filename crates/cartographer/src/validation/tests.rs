@@ -244,6 +244,29 @@ fn inputs_have_an_order_and_a_producer() {
 }
 
 #[test]
+fn a_delivery_takes_sources_from_deployments() {
+    let resource = |name: &str, kind: &str, inputs: serde_json::Value| {
+        let mut resource = json!({"name": name, "templateRef": {"kind": kind, "name": "t"}});
+        for (key, entry) in inputs.as_object().into_iter().flatten() {
+            resource[key] = entry.clone();
+        }
+        resource
+    };
+    let (source, deploys) = ("ClusterSourceTemplate", "ClusterDeploymentTemplate");
+    let input = |name: &str| json!([{"name": "in", "resource": name}]);
+    let spec = json!({"selector": {"a": "b"}, "resources": [
+        resource("a", source, json!({})),
+        resource("b", deploys, json!({"deployment": {"resource": "a"}})),
+        resource("c", source, json!({"sources": input("b")})),
+        resource("d", "ClusterTemplate", json!({"configs": input("a")})),
+    ]});
+    assert_eq!(
+        lints_of(CartoKind::ClusterDelivery, spec),
+        "unknown-input spec.resources[3].configs[0].resource"
+    );
+}
+
+#[test]
 fn requirements_that_unset_fields_fulfil_are_named() {
     let found = lints_of(
         CartoKind::ClusterDelivery,
@@ -262,6 +285,35 @@ fn requirements_that_unset_fields_fulfil_are_named() {
         "zero-value-exists spec.selectorMatchFields[0].key\n\
          zero-value-exists spec.selectorMatchFields[1].key"
     );
+}
+
+#[test]
+fn keys_that_the_webhook_reads_otherwise_are_named() {
+    let spec = |key: &str| json!({"resources": [], "selectorMatchFields": [{"key": key, "operator": "Exists"}]});
+    let kind = CartoKind::ClusterSupplyChain;
+    for (key, fault, lint) in [
+        ("metadata.labels['a']", "", ""),
+        (
+            "metadata.{",
+            "field-path spec.selectorMatchFields[0].key",
+            "",
+        ),
+        (
+            "spec.params[",
+            "",
+            "selector-key spec.selectorMatchFields[0].key",
+        ),
+        (
+            "spec.params[?(@.name==\"x\"].value",
+            "",
+            "selector-key spec.selectorMatchFields[0].key",
+        ),
+    ] {
+        assert_eq!(faults_of(kind, spec(key)), fault, "{key}");
+        assert_eq!(lints_of(kind, spec(key)), lint, "{key}");
+    }
+    let found = lints(&object(kind, value(spec("spec.params["))));
+    assert!(found[0].inside.is_some());
 }
 
 #[test]
@@ -286,6 +338,12 @@ fn unknown_parts_have_no_fault_and_secrets_are_not_shown() {
     let chain = object(CartoKind::ClusterSupplyChain, spec);
     let found = faults(&chain);
     assert_eq!(shown(&found), "label-selector spec.selector.a");
+    assert!(!found[0].message.contains("hidden"), "{}", found[0].message);
+    let key = json!({"key": "metadata.hidden{", "operator": "Exists"});
+    let fields = Value::list([value(key)]).secret();
+    let spec = Value::map([("selectorMatchFields", fields)]);
+    let found = faults(&object(CartoKind::ClusterSupplyChain, spec));
+    assert_eq!(found[0].class, FaultClass::FieldPath);
     assert!(!found[0].message.contains("hidden"), "{}", found[0].message);
 }
 

@@ -12,3 +12,4 @@ mod templating_selection;
 mod templating_stamp;
 mod templating_status;
 mod validation;
+mod ytt;

@@ -12,3 +12,4 @@ mod life;
 mod refusals;
 mod requests;
 mod rollouts;
+mod supply_chains;

@@ -1,11 +1,11 @@
 //! A structural schema, and what an API server does with an object of it.
 
-use blueprint::{FieldPath, Value};
+use blueprint::{FieldPath, PathStep, Value};
 
 use super::check::violations;
 use super::defaults::with_defaults;
-use super::metadata::metadata_schema;
-use super::node::SchemaNode;
+use super::metadata::{META_FIELDS, metadata_schema};
+use super::node::{SchemaNode, Undeclared};
 use super::prune::{PrunedObject, prune};
 use super::read::{StructuralSchemaError, read_schema};
 use super::rebuild::map_like;
@@ -18,6 +18,17 @@ pub struct StructuralSchema {
     /// The schema of `metadata`, which the definition does not state.
     metadata: SchemaNode,
     status: StatusPart,
+}
+
+/// Whether objects have a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldPresence {
+    /// The schema declares it.
+    Declared,
+    /// The schema leaves it open.
+    Open,
+    /// No object has it.
+    Absent,
 }
 
 /// What `status` of an object is.
@@ -93,6 +104,41 @@ impl StructuralSchema {
     /// violations.
     pub fn validate(&self, object: &Value) -> Vec<SchemaViolation> {
         violations(&self.root, &self.metadata, object)
+    }
+
+    /// Whether the schema has the part of an object that a path names. A step to an item means any
+    /// of them.
+    pub fn presence(&self, path: &FieldPath) -> FieldPresence {
+        let mut node = &self.root;
+        let mut is_resource = true;
+        for step in &path.0 {
+            node = match step {
+                PathStep::Index(_) => match (&node.items, node.ty) {
+                    (Some(items), _) => items,
+                    (None, None) => return FieldPresence::Open,
+                    (None, Some(_)) if node.undeclared == Undeclared::Kept => {
+                        return FieldPresence::Open;
+                    }
+                    (None, Some(_)) => return FieldPresence::Absent,
+                },
+                PathStep::Field(name) | PathStep::Key(name) => {
+                    if is_resource && META_FIELDS.contains(&&**name) {
+                        if **name != *"metadata" {
+                            return FieldPresence::Declared;
+                        }
+                        &self.metadata
+                    } else if let Some(field) = node.field(name) {
+                        field
+                    } else if node.undeclared == Undeclared::Kept || node.others.is_some() {
+                        return FieldPresence::Open;
+                    } else {
+                        return FieldPresence::Absent;
+                    }
+                }
+            };
+            is_resource = node.is_resource;
+        }
+        FieldPresence::Declared
     }
 
     /// Adds defaults, drops undeclared fields and checks the result, as an API server does when an

@@ -25,7 +25,7 @@ mod read;
 mod rebuild;
 mod violation;
 
-pub use admit::{AdmittedObject, StructuralSchema};
+pub use admit::{AdmittedObject, FieldPresence, StructuralSchema};
 pub use prune::PrunedObject;
 pub use read::StructuralSchemaError;
 pub use violation::{SchemaViolation, ViolationReason};

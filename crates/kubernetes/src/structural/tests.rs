@@ -358,3 +358,25 @@ fn the_deepest_schema_needs_no_large_stack() {
     assert_eq!(admitted.dropped.len(), 60);
     assert_eq!(admitted.violations.len(), 1);
 }
+
+#[test]
+fn a_schema_knows_which_parts_objects_have() {
+    let schema = spec(json!({"type": "object", "properties": {
+        "list": {"type": "array", "items": {"type": "object", "properties": {"a": {}}}},
+        "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+        "map": {"type": "object", "additionalProperties": {"type": "string"}},
+    }}));
+    for (path, presence) in [
+        ("spec.list[0].a", FieldPresence::Declared),
+        ("spec.map.x", FieldPresence::Declared),
+        ("metadata.labels.x", FieldPresence::Declared),
+        ("spec.free.x.y", FieldPresence::Open),
+        ("spec.list[0].b", FieldPresence::Absent),
+        ("spec.list.a", FieldPresence::Absent),
+        ("spec.map[0]", FieldPresence::Absent),
+        ("status", FieldPresence::Absent),
+        ("metadata.other", FieldPresence::Absent),
+    ] {
+        assert_eq!(schema.presence(&path.into()), presence, "{path}");
+    }
+}

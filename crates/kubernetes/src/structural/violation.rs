@@ -52,19 +52,19 @@ impl ViolationReason {
 }
 
 impl SchemaViolation {
-    /// The field as an API server writes it, for example `spec.containers[0].image`.
+    /// The field as an API server writes it, for example `spec.containers[0].image`; `<nil>` if
+    /// the path is empty.
     pub fn field(&self) -> String {
-        written_path(&self.path.0)
+        match self.path.is_empty() {
+            true => "<nil>".to_owned(),
+            false => written_path(&self.path.0),
+        }
     }
 }
 
 /// Writes the field and the message.
 impl fmt::Display for SchemaViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            // This is what the API server writes.
-            return write!(f, "<nil>: {}", self.message);
-        }
         write!(f, "{}: {}", self.field(), self.message)
     }
 }

@@ -15,7 +15,7 @@ use expr::{FunctionDef, FunctionTable, Native, Refusal, ValueStep};
 
 use super::codes::STAMP_FAILED;
 use super::producers::{outputs_in, record, source};
-use super::templates_of_ytt::YttRenderer;
+use cartographer::ytt_templates::InProcessYtt;
 
 /// Fills the tags of a text: the text, the fixed part of its context, the outputs that it reads.
 pub(super) const FILL: &str = "(fill)";
@@ -109,7 +109,7 @@ fn stamp_whole(arguments: &[Value]) -> Result<Value, Refusal> {
         labels: &labels,
         owner_reference: OwnerReference::Left,
         compat: Compat::Ours,
-        ytt: &YttRenderer,
+        ytt: &InProcessYtt,
     });
     stamped.map(|stamped| stamped.object).map_err(refusal)
 }

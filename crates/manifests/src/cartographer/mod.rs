@@ -24,7 +24,6 @@ mod producers;
 mod recognition;
 mod schemas;
 mod stamping;
-mod templates_of_ytt;
 mod written;
 
 use blueprint::Packages;

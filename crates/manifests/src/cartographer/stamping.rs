@@ -17,8 +17,8 @@ use super::functions::{FILL, STAMP};
 use super::owners::ChainResource;
 use super::platform::CartoObject;
 use super::producers::{forecast, references};
-use super::templates_of_ytt::YttRenderer;
 use super::written::{part_at, place_at, place_inside};
+use cartographer::ytt_templates::InProcessYtt;
 
 /// The resource that a template stamps.
 pub(super) struct StampedResource {
@@ -56,7 +56,7 @@ pub(super) fn stamp_resource(
         labels: &labels,
         owner_reference: OwnerReference::Left,
         compat,
-        ytt: &YttRenderer,
+        ytt: &InProcessYtt,
     });
     let object = match stamped {
         Ok(Stamped { object, .. }) => object,

@@ -108,6 +108,28 @@ impl<'a> Builder<'a> {
         task
     }
 
+    /// Adds a gather of tasks whose resources are read.
+    fn add_gather_of_read(&mut self, waits: Vec<u32>) -> u32 {
+        let task = self.add_gather(waits);
+        let mut waits = std::mem::take(&mut self.tasks[task as usize].waits);
+        for wait in &mut waits {
+            wait.until = self.until_complete(wait.task);
+        }
+        self.tasks[task as usize].waits = waits;
+        task
+    }
+
+    /// The progress of a task after which the fields of its resource are complete.
+    pub(crate) fn until_complete(&self, task: u32) -> Until {
+        let decision = self.tasks[task as usize].decision.as_ref();
+        let ty = decision.and_then(|decided| decided.ty.as_ref());
+        if ty.is_some_and(|ty| ty.capabilities.complete_when_ready) {
+            Until::Ready
+        } else {
+            Until::Configured
+        }
+    }
+
     /// The task that users of a resource wait for. An unchanged resource has no task; its users
     /// then wait for the tasks of its dependencies, directly or indirectly. `None` if none of these
     /// changes. Each unchanged resource is visited once.
@@ -131,7 +153,7 @@ impl<'a> Builder<'a> {
             let task = if waits.is_empty() {
                 None
             } else {
-                Some(self.add_gather(waits))
+                Some(self.add_gather_of_read(waits))
             };
             self.behind_unchanged.insert(address.clone(), task);
             match stack.last_mut() {
@@ -253,7 +275,7 @@ impl<'a> Builder<'a> {
             let task = if waits_for_nothing {
                 None
             } else {
-                Some(self.add_gather(waits))
+                Some(self.add_gather_of_read(waits))
             };
             self.gathers.insert(name.clone(), task);
         }

@@ -72,18 +72,10 @@ pub(crate) fn wait_for_dependencies<'a>(
                 .as_ref()
                 .is_some_and(|used| needs_stable.iter().any(|ty| used.type_name == *ty));
             let by_name = used.path == decision.address.path && depends_on.contains(&&used.name);
-            let is_complete_later =
-                builder.tasks[on as usize]
-                    .decision
-                    .as_ref()
-                    .is_some_and(|used| {
-                        let ty = used.ty.as_ref();
-                        ty.is_some_and(|ty| ty.capabilities.complete_when_ready)
-                    });
-            let until = if by_type || by_name || is_complete_later {
+            let until = if by_type || by_name {
                 Until::Ready
             } else {
-                Until::Configured
+                builder.until_complete(on)
             };
             builder.wait(forward, on, until);
             if decision.may_replace {
