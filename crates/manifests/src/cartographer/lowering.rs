@@ -10,6 +10,7 @@ use super::faults::check;
 use super::owners::OwnerLowering;
 use super::platform::Platform;
 use super::schemas::KindSchemas;
+use super::together::{DefinedSchemas, check_together};
 use super::{COMPAT, NAME};
 use crate::lowering::{declared, named};
 use cartographer::compat::Compat;
@@ -51,6 +52,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         ..LoweredParts::default()
     };
     let (platform, others) = Platform::take(declared.objects, &mut parts.found);
+    let defined = DefinedSchemas::read(&others);
     parts.resources = named(others, &mut parts.found);
     let mut schemas = KindSchemas::default();
     for object in platform.objects() {
@@ -72,6 +74,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     for owner in &platform.owners {
         owners.lower(owner, &mut parts);
     }
+    check_together(&platform, &defined, &mut parts.found);
     let mut found = parts.found;
     found.sort();
     Lowered {

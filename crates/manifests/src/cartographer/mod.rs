@@ -24,6 +24,7 @@ mod producers;
 mod recognition;
 mod schemas;
 mod stamping;
+mod together;
 mod written;
 
 use blueprint::Packages;
