@@ -11,8 +11,9 @@ use super::owners::OwnerLowering;
 use super::platform::Platform;
 use super::schemas::KindSchemas;
 use super::together::{DefinedSchemas, check_together};
-use super::{COMPAT, NAME};
+use super::{COMPAT, NAME, platform_files};
 use crate::lowering::{declared, named};
+use crate::objects::DeclaredObjects;
 use cartographer::compat::Compat;
 
 /// What the objects of a document become.
@@ -51,7 +52,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         found: declared.found,
         ..LoweredParts::default()
     };
-    let (platform, others) = Platform::take(declared.objects, &mut parts.found);
+    let (mut platform, others) = Platform::take(declared.objects, &mut parts.found);
     let defined = DefinedSchemas::read(&others);
     parts.resources = named(others, &mut parts.found);
     let mut schemas = KindSchemas::default();
@@ -70,6 +71,14 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         Some(true) => Compat::Upstream,
         _ => Compat::Ours,
     };
+    let outside = platform_files(document);
+    let mut further = DeclaredObjects {
+        found: outside.found,
+        ..DeclaredObjects::default()
+    };
+    further.files(&outside.files);
+    platform.extend(further.objects);
+    parts.found.append(further.found);
     let owners = OwnerLowering::new(&platform, compat);
     for owner in &platform.owners {
         owners.lower(owner, &mut parts);

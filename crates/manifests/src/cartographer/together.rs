@@ -71,6 +71,10 @@ pub(super) fn check_together(
         else {
             continue;
         };
+        // Mistakes of a platform elsewhere are reported where it is declared.
+        if object.is_outside {
+            continue;
+        }
         let diagnostic = diagnostic_with(code, object, fault.fault);
         if !reported.contains(&diagnostic.span()) {
             found.push(diagnostic);
