@@ -1,4 +1,4 @@
-//! The setting `compat` of the dialect (section 13 of the reference).
+//! The setting `compat` of the dialect (decisions/cartographer#the-setting-compat).
 
 /// Whose behaviour counts where a document means something else upstream. Each difference has a
 /// lint.

@@ -1,4 +1,4 @@
-//! Conditions of objects and their aggregation (section 11 of the reference).
+//! Conditions of objects and their aggregation (decisions/cartographer#health).
 
 use blueprint::{Map, Name, Value};
 

@@ -1,4 +1,4 @@
-//! What the tags of a template can read (section 7 of the reference).
+//! What the tags of a template can read (decisions/cartographer#context).
 
 use blueprint::{Map, Name, Value};
 use jsonpath::{FieldShape, Path, PathFailure, StructShape, ValueShape};

@@ -1,5 +1,5 @@
-//! The inputs of a resource: the outputs of the resources that it names (section 7 of the
-//! reference).
+//! The inputs of a resource: the outputs of the resources that it names
+//! (decisions/cartographer#context).
 
 use blueprint::{IndexMap, Map, Name, Value};
 

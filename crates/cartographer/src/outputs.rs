@@ -1,5 +1,5 @@
-//! Outputs of resources (section 11 of the reference): read from an object, or passed through from
-//! an input.
+//! Outputs of resources (decisions/cartographer#outputs): read from an object, or passed through
+//! from an input.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The entry of a resource in `status.resources` of its owner (section 11 of the reference).
+//! The entry of a resource in `status.resources` of its owner (decisions/cartographer#outputs).
 
 use std::sync::Arc;
 

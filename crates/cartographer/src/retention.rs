@@ -1,5 +1,5 @@
-//! Which runs of an immutable template are kept, and which one counts (sections 10 and 11 of the
-//! reference).
+//! Which runs of an immutable template are kept, and which one counts
+//! (decisions/cartographer#runs).
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! Outputs of Runnables (section 12 of the reference): those of the newest run that succeeded.
+//! Outputs of Runnables (decisions/cartographer#runs): those of the newest run that succeeded.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Selection of blueprints and options (section 5 of the reference). All requirements of a selector
-//! must hold; the selector with most requirements wins, and equal ones win together.
+//! Selection of blueprints and options (decisions/cartographer#selection). All requirements of a
+//! selector must hold; the selector with most requirements wins, and equal ones win together.
 
 use blueprint::{Name, Value};
 

@@ -1,6 +1,7 @@
-//! The two views of an owner (section 7 of the reference). The *navigation view* is what paths see:
-//! a field that the owner does not set has the zero value of its type. The *serialised view* is
-//! what ytt templates get, and what a path gives that ends at a whole part of the owner.
+//! The two views of an owner (decisions/cartographer#views-of-an-owner). The *navigation view* is
+//! what paths see: a field that the owner does not set has the zero value of its type. The
+//! *serialised view* is what ytt templates get, and what a path gives that ends at a whole part of
+//! the owner.
 
 mod quantity;
 mod shapes;

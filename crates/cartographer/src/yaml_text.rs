@@ -1,6 +1,6 @@
-//! Values as YAML the way Cartographer writes them for previews and digests (section 11 of the
-//! reference): blocks with an indent of 4, keys sorted, strings quoted only where they must be. All
-//! numbers are doubles there.
+//! Values as YAML the way Cartographer writes them for previews and digests
+//! (decisions/cartographer#outputs): blocks with an indent of 4, keys sorted, strings quoted only
+//! where they must be. All numbers are doubles there.
 //!
 //! Not here: anything that a value cannot have, such as comments and tags; long lines stay long.
 
