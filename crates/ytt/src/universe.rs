@@ -254,8 +254,20 @@ fn getattr(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
 fn len(call: &NativeCall) -> Outcome<StarValue> {
     call.positional(1, 1)?;
     let value = call.item(0);
+    if value.unknown().is_some() {
+        return Ok(value.clone());
+    }
     let (inner, secrecy) = value.split();
-    let count = match inner {
+    let count = length(inner).map_err(|halt| halt.within("len"))?;
+    Ok(StarValue::count(count).marked(secrecy))
+}
+
+/// The number of items of a value, or of bytes of a text.
+///
+/// # Errors
+/// If the value has no items.
+pub(crate) fn length(value: &StarValue) -> Outcome<usize> {
+    Ok(match value {
         StarValue::Text(text) => text.len(),
         StarValue::List(list) => list.items.borrow().len(),
         StarValue::Tuple(items) => items.len(),
@@ -263,10 +275,8 @@ fn len(call: &NativeCall) -> Outcome<StarValue> {
         StarValue::Range(range) => usize::try_from(range.len).unwrap_or_default(),
         StarValue::Struct(data) if data.kind == StructKind::Plain => data.fields.len(),
         StarValue::Fragment(node) => node.as_ref().map_or(0, |node| node.borrow().items.len()),
-        StarValue::Unknown(_) => return Ok(value.clone()),
-        other => return fail(format!("len: value of type {} has no len", other.type_name())),
-    };
-    Ok(StarValue::count(count).marked(secrecy))
+        other => return fail(format!("value of type {} has no len", other.type_name())),
+    })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the conversion asks for it")]

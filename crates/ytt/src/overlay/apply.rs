@@ -1,0 +1,309 @@
+//! Applies a tree to another one.
+
+use std::rc::Rc;
+
+use crate::convert::{copy_node, key_text, plain, to_nodes};
+use crate::evaluator::Evaluator;
+use crate::halt::{Halt, Outcome, fail};
+use crate::overlay::matching::{Expectation, places};
+use crate::overlay::vias::{Via, check};
+use crate::value::{NodeRef, StarValue};
+use crate::yaml_tree::YamlKind;
+
+/// What is done with an item.
+#[derive(Clone, Copy, PartialEq)]
+enum Operation {
+    Merge,
+    Remove,
+    Replace,
+    Insert,
+    Append,
+    Assert,
+}
+
+const OPERATIONS: [(&str, Operation); 6] = [
+    ("overlay/merge", Operation::Merge),
+    ("overlay/remove", Operation::Remove),
+    ("overlay/replace", Operation::Replace),
+    ("overlay/insert", Operation::Insert),
+    ("overlay/append", Operation::Append),
+    ("overlay/assert", Operation::Assert),
+];
+
+/// `overlay.apply`: the first tree, changed by the others in order.
+///
+/// # Errors
+/// If an overlay does not apply.
+pub(super) fn apply(evaluator: &mut Evaluator<'_>, trees: &[StarValue]) -> Outcome<StarValue> {
+    let Some((first, others)) = trees.split_first() else {
+        return fail("expected exactly at least argument");
+    };
+    let mut left = plain(&evaluator.heap, first)?;
+    for right in others {
+        let right = plain(&evaluator.heap, right)?;
+        left = to_nodes(&evaluator.heap, &left, None)?;
+        let right = to_nodes(&evaluator.heap, &right, None)?;
+        merge(evaluator, &left, &right, &Expectation::default())?;
+        if let StarValue::Fragment(Some(node)) = &left {
+            remove_annotations(evaluator, node)?;
+        }
+    }
+    Ok(left)
+}
+
+fn remove_annotations(evaluator: &Evaluator<'_>, node: &NodeRef) -> Outcome<()> {
+    evaluator.heap.work.nested(|| {
+        let (items, value) = {
+            let mut node = node.borrow_mut();
+            if !node.annotations.is_empty() {
+                let kept = node.annotations.iter();
+                let kept = kept.filter(|(name, _)| !name.starts_with("overlay/"));
+                node.annotations = Rc::new(kept.cloned().collect());
+            }
+            (node.items.clone(), node.value.clone())
+        };
+        if let StarValue::Fragment(Some(inner)) = &value {
+            remove_annotations(evaluator, inner)?;
+        }
+        items.iter().try_for_each(|item| remove_annotations(evaluator, item))
+    })
+}
+
+/// Whether the value on the left is to be replaced by the one on the right.
+#[derive(Clone, Copy, PartialEq)]
+enum Merged {
+    InPlace,
+    Replace,
+}
+
+/// Merges a value into another one.
+fn merge(
+    evaluator: &mut Evaluator<'_>,
+    left: &StarValue,
+    right: &StarValue,
+    defaults: &Expectation,
+) -> Outcome<Merged> {
+    if right.unknown().is_some() {
+        return Ok(Merged::Replace);
+    }
+    let StarValue::Fragment(Some(right)) = right else {
+        return Ok(Merged::Replace);
+    };
+    let kind = right.borrow().kind;
+    if let Some(waits_for) = left.unknown() {
+        return Err(Halt::Unknown(waits_for.to_vec()));
+    }
+    let found = match left {
+        StarValue::Fragment(Some(left)) if left.borrow().kind == kind => left,
+        StarValue::Fragment(Some(left)) => {
+            let own = left.borrow().kind.words();
+            return fail(format!("Expected {}, but was {own}", kind.words()));
+        }
+        other => {
+            let own = other.type_name();
+            return fail(format!("Expected {}, but was {own}", kind.words()));
+        }
+    };
+    let items = right.borrow().items.clone();
+    evaluator.heap.work.enter()?;
+    for item in &items {
+        let item = copy_node(&evaluator.heap, item)?;
+        let result = apply_item(evaluator, found, &item, defaults);
+        if let Err(halt) = result {
+            evaluator.heap.work.leave();
+            return Err(halt.within(&place_words(&item)));
+        }
+    }
+    evaluator.heap.work.leave();
+    Ok(Merged::InPlace)
+}
+
+/// An item in messages.
+fn place_words(item: &NodeRef) -> String {
+    let item = item.borrow();
+    let place = match item.line {
+        Some(line) => format!("line {line}"),
+        None => "an unknown line".to_owned(),
+    };
+    match item.kind {
+        YamlKind::MapItem => {
+            let key = match item.key {
+                StarValue::Secret(_) => "(secret)".into(),
+                _ => key_text(&item.key).unwrap_or_default(),
+            };
+            format!("Map item (key '{key}') on {place}")
+        }
+        YamlKind::Document => format!("Document on {place}"),
+        _ => format!("Array item on {place}"),
+    }
+}
+
+fn operation(item: &NodeRef) -> Outcome<Operation> {
+    let item = item.borrow();
+    let mut found = OPERATIONS
+        .iter()
+        .filter(|(name, _)| item.annotation(name).is_some());
+    match (found.next(), found.next()) {
+        (None, _) => Ok(Operation::Merge),
+        (Some((_, operation)), None) => Ok(*operation),
+        (Some(_), Some(_)) => fail("Expected to find only one overlay operation"),
+    }
+}
+
+fn apply_item(
+    evaluator: &mut Evaluator<'_>,
+    left: &NodeRef,
+    item: &NodeRef,
+    defaults: &Expectation,
+) -> Outcome<()> {
+    let operation = operation(item)?;
+    let is_map_item = item.borrow().kind == YamlKind::MapItem;
+    if is_map_item && matches!(operation, Operation::Insert | Operation::Append) {
+        let name = match operation {
+            Operation::Insert => "insert",
+            _ => "append",
+        };
+        return fail(format!(
+            "Found @overlay/{name} on map item; only array items can be annotated with \
+             @overlay/{name}"
+        ));
+    }
+    if operation == Operation::Append {
+        left.borrow_mut().items.push(item.clone());
+        return Ok(());
+    }
+    let inside = Expectation::inside(item, defaults)?;
+    let Some(places) = places(evaluator, left, item, defaults)? else {
+        return Ok(());
+    };
+    match operation {
+        Operation::Merge | Operation::Append => merge_item(evaluator, left, item, &places, &inside),
+        Operation::Remove => {
+            let mut at = 0;
+            evaluator.heap.work.steps(left.borrow().items.len())?;
+            left.borrow_mut().items.retain(|_| {
+                at += 1;
+                !places.contains(&(at - 1))
+            });
+            Ok(())
+        }
+        Operation::Replace => replace_item(evaluator, left, item, &places),
+        Operation::Insert => insert_item(evaluator, left, item, &places),
+        Operation::Assert => {
+            for at in places {
+                let old = left.borrow().items[at].clone();
+                check(evaluator, &old, item)?;
+                let (old, new) = (old.borrow().value.clone(), item.borrow().value.clone());
+                merge(evaluator, &old, &new, &inside)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn merge_item(
+    evaluator: &mut Evaluator<'_>,
+    left: &NodeRef,
+    item: &NodeRef,
+    places: &[usize],
+    inside: &Expectation,
+) -> Outcome<()> {
+    let (kind, value, line) = {
+        let item = item.borrow();
+        (item.kind, item.value.clone(), item.line)
+    };
+    if places.is_empty() && kind != YamlKind::Document {
+        left.borrow_mut().items.push(item.clone());
+        return Ok(());
+    }
+    for at in places {
+        let old = left.borrow().items[*at].clone();
+        let old_value = old.borrow().value.clone();
+        let merged = match &old_value {
+            StarValue::None => Merged::Replace,
+            old_value => merge(evaluator, old_value, &value, inside)?,
+        };
+        if merged == Merged::Replace {
+            let mut old = old.borrow_mut();
+            old.value = value.clone();
+            old.line = line;
+        }
+    }
+    Ok(())
+}
+
+/// A copy of a new item with another value.
+fn with_value(evaluator: &Evaluator<'_>, item: &NodeRef, value: StarValue) -> Outcome<NodeRef> {
+    if let StarValue::Fragment(Some(node)) = &value
+        && node.borrow().kind == YamlKind::DocumentSet
+    {
+        let words = item.borrow().kind.words();
+        return fail(format!(
+            "{words}s can only contain arrays, maps, or scalars; this is a document set"
+        ));
+    }
+    let value = to_nodes(&evaluator.heap, &value, item.borrow().line)?;
+    let mut copy = item.borrow().clone();
+    copy.value = value;
+    evaluator.heap.node(copy)
+}
+
+fn replace_item(
+    evaluator: &mut Evaluator<'_>,
+    left: &NodeRef,
+    item: &NodeRef,
+    places: &[usize],
+) -> Outcome<()> {
+    let via = Via::of(item, "overlay/replace", &["via", "or_add"])?;
+    for at in places {
+        let old = left.borrow().items[*at].clone();
+        let value = via.value(evaluator, Some(&old), item)?;
+        let new = with_value(evaluator, item, value)?;
+        left.borrow_mut().items[*at] = new;
+    }
+    if places.is_empty() && via.or_add {
+        let value = via.value(evaluator, None, item)?;
+        let new = with_value(evaluator, item, value)?;
+        left.borrow_mut().items.push(new);
+    }
+    Ok(())
+}
+
+fn insert_item(
+    evaluator: &mut Evaluator<'_>,
+    left: &NodeRef,
+    item: &NodeRef,
+    places: &[usize],
+) -> Outcome<()> {
+    let has_arguments = item
+        .borrow()
+        .annotation("overlay/insert")
+        .is_some_and(|annotation| !annotation.named.is_empty());
+    if !has_arguments {
+        return fail(
+            "Expected 'overlay/insert' annotation to have at least one keyword argument \
+             (before=..., after=...)",
+        );
+    }
+    let via = Via::of(item, "overlay/insert", &["via", "before", "after"])?;
+    let old = left.borrow().items.clone();
+    evaluator.heap.work.items(old.len())?;
+    let mut items = Vec::with_capacity(old.len() + places.len());
+    for (at, own) in old.iter().enumerate() {
+        if !places.contains(&at) {
+            items.push(own.clone());
+            continue;
+        }
+        let value = via.value(evaluator, Some(own), item)?;
+        let new = with_value(evaluator, item, value)?;
+        if via.before {
+            items.push(new.clone());
+        }
+        items.push(own.clone());
+        if via.after {
+            items.push(new);
+        }
+    }
+    left.borrow_mut().items = items;
+    Ok(())
+}
