@@ -111,7 +111,8 @@ pub(crate) fn items(heap: &Heap, value: &StarValue) -> Outcome<Vec<StarValue>> {
             entries.values().map(|(key, _)| key.clone()).collect()
         }
         StarValue::Range(range) => {
-            heap.work.items(usize::try_from(range.len).unwrap_or_default())?;
+            heap.work
+                .items(usize::try_from(range.len).unwrap_or_default())?;
             LoopItems::Range(*range, 0).collect()
         }
         StarValue::Struct(data) if data.kind == StructKind::Plain => {
@@ -142,7 +143,10 @@ pub(crate) fn items(heap: &Heap, value: &StarValue) -> Outcome<Vec<StarValue>> {
 ///
 /// # Errors
 /// If the value is no mapping, or is not known.
-pub(crate) fn entries(heap: &Heap, value: &StarValue) -> Outcome<Option<Vec<(StarValue, StarValue)>>> {
+pub(crate) fn entries(
+    heap: &Heap,
+    value: &StarValue,
+) -> Outcome<Option<Vec<(StarValue, StarValue)>>> {
     Ok(Some(match value.open() {
         StarValue::Dict(dict) => {
             let entries = dict.entries.borrow();
@@ -234,7 +238,11 @@ fn place(of: &StarValue, index: &StarValue, count: usize) -> Outcome<usize> {
         ));
     };
     let count = count as i128;
-    let at = if *index < 0 { index.saturating_add(count) } else { *index };
+    let at = if *index < 0 {
+        index.saturating_add(count)
+    } else {
+        *index
+    };
     if (0..count).contains(&at) {
         return Ok(usize::try_from(at).unwrap_or_default());
     }
@@ -272,7 +280,11 @@ pub(crate) fn index(heap: &Heap, of: &StarValue, index: &StarValue) -> Outcome<S
     match inner {
         StarValue::Dict(dict) => {
             let key = key_of(heap, index)?;
-            let found = dict.entries.borrow().get(&key).map(|(_, value)| value.clone());
+            let found = dict
+                .entries
+                .borrow()
+                .get(&key)
+                .map(|(_, value)| value.clone());
             found.map_or_else(|| missing(index), Ok)
         }
         StarValue::Struct(data) if data.kind == StructKind::Plain => {
@@ -332,7 +344,9 @@ fn fragment_item(heap: &Heap, node: &NodeRef, index: &StarValue) -> Outcome<Opti
     } else {
         let StarValue::Int(at) = index.open() else {
             let kind = index.type_name();
-            return fail(format!("yamlfragment.Get: Expected array index to be an int64, but was {kind}"));
+            return fail(format!(
+                "yamlfragment.Get: Expected array index to be an int64, but was {kind}"
+            ));
         };
         usize::try_from(*at).ok().and_then(|at| node.items.get(at))
     };
@@ -364,7 +378,10 @@ pub(crate) fn set_index(
         }
         StarValue::Unknown(waits_for) => Err(Halt::Unknown(waits_for.to_vec())),
         StarValue::Fragment(_) => fail("yamlfragment.SetKey: Not implemented"),
-        other => fail(format!("{} value does not support item assignment", other.type_name())),
+        other => fail(format!(
+            "{} value does not support item assignment",
+            other.type_name()
+        )),
     }
 }
 
@@ -387,7 +404,8 @@ pub(crate) fn slice(heap: &Heap, of: &StarValue, bounds: &[StarValue; 3]) -> Out
         other => return fail(format!("invalid slice operand {}", other.type_name())),
     };
     let range = slice_range(count, bounds)?;
-    heap.work.items(usize::try_from(range.len).unwrap_or_default() / 8)?;
+    heap.work
+        .items(usize::try_from(range.len).unwrap_or_default() / 8)?;
     let places = (0..range.len).map(|at| (range.start + range.step * at) as usize);
     match inner {
         StarValue::Text(text) => {
@@ -412,22 +430,35 @@ pub(crate) fn slice(heap: &Heap, of: &StarValue, bounds: &[StarValue; 3]) -> Out
 /// The places of a slice of a sequence with so many items.
 fn slice_range(count: usize, bounds: &[StarValue; 3]) -> Outcome<StarRange> {
     let count = count as i128;
-    let bound = |value: &StarValue, usual: i128| match value.open() {
-        StarValue::None => Ok(None),
-        StarValue::Int(at) if *at < 0 => Ok(Some(at.saturating_add(count))),
-        StarValue::Int(at) => Ok(Some(*at)),
-        other => fail(format!("invalid slice index: got {}, want int", other.type_name())),
-    }
-    .map(|at| at.unwrap_or(usual));
+    let bound = |value: &StarValue, usual: i128| {
+        match value.open() {
+            StarValue::None => Ok(None),
+            StarValue::Int(at) if *at < 0 => Ok(Some(at.saturating_add(count))),
+            StarValue::Int(at) => Ok(Some(*at)),
+            other => fail(format!(
+                "invalid slice index: got {}, want int",
+                other.type_name()
+            )),
+        }
+        .map(|at| at.unwrap_or(usual))
+    };
     let step = match bounds[2].open() {
         StarValue::None => 1,
         StarValue::Int(0) => return fail("zero is not a valid slice step"),
         StarValue::Int(step) => (*step).clamp(-count - 1, count + 1),
-        other => return fail(format!("got {} for slice step, want int", other.type_name())),
+        other => {
+            return fail(format!(
+                "got {} for slice step, want int",
+                other.type_name()
+            ));
+        }
     };
     let (start, stop) = if step > 0 {
         let start = bound(&bounds[0], 0)?.clamp(0, count);
-        (start, bound(&bounds[1], count)?.clamp(start, count.max(start)))
+        (
+            start,
+            bound(&bounds[1], count)?.clamp(start, count.max(start)),
+        )
     } else {
         let start = bound(&bounds[0], count - 1)?.clamp(-1, count - 1);
         let stop = bound(&bounds[1], -1)?.clamp(-1, count);

@@ -13,7 +13,8 @@ use crate::value::{StarDict, StarValue};
 /// # Errors
 /// If they are YAML fragments, too deep, or not known.
 pub(crate) fn equal(heap: &Heap, one: &StarValue, other: &StarValue) -> Outcome<bool> {
-    heap.work.nested(|| equal_inside(heap, one.open(), other.open()))
+    heap.work
+        .nested(|| equal_inside(heap, one.open(), other.open()))
 }
 
 fn equal_inside(heap: &Heap, one: &StarValue, other: &StarValue) -> Outcome<bool> {

@@ -227,8 +227,8 @@ impl Compiler {
 
     /// The pieces of a text template, without the end of their context.
     fn pieces(&mut self, text: &str, line: u32) -> Result<(), TemplateMistake> {
-        let found = pieces(text, line)
-            .map_err(|fault| TemplateMistake::new(fault.line, fault.message))?;
+        let found =
+            pieces(text, line).map_err(|fault| TemplateMistake::new(fault.line, fault.message))?;
         let root = self.add_node(text_node(YamlKind::TextRoot, "", None, line));
         self.push(format!("{SET_DIALECT}(\"text\")"), None);
         self.push(format!("{START_CONTEXT}(\"text\")"), None);

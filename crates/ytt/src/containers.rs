@@ -158,11 +158,23 @@ fn dict_method(
         }
         "keys" => {
             call.positional(0, 0)?;
-            heap.list(dict.entries.borrow().values().map(|own| own.0.clone()).collect())
+            heap.list(
+                dict.entries
+                    .borrow()
+                    .values()
+                    .map(|own| own.0.clone())
+                    .collect(),
+            )
         }
         "values" => {
             call.positional(0, 0)?;
-            heap.list(dict.entries.borrow().values().map(|own| own.1.clone()).collect())
+            heap.list(
+                dict.entries
+                    .borrow()
+                    .values()
+                    .map(|own| own.1.clone())
+                    .collect(),
+            )
         }
         "pop" => {
             call.positional(1, 2)?;
@@ -207,7 +219,12 @@ fn dict_method(
                 add_entries(evaluator, &mut more, from)?;
             }
             for (name, value) in &call.named {
-                keys::insert(heap, &mut more, StarValue::Text(name.clone()), value.clone())?;
+                keys::insert(
+                    heap,
+                    &mut more,
+                    StarValue::Text(name.clone()),
+                    value.clone(),
+                )?;
             }
             let mut entries = dict.entries.borrow_mut();
             for (_, (key, value)) in more {

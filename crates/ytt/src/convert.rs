@@ -12,7 +12,7 @@ use crate::keys;
 use crate::value::{NodeRef, StarKey, StarValue, StructKind, YamlNode};
 use crate::yaml_tree::{SourceNode, YamlKind, YamlScalar};
 
-/// The data values as a struct.
+/// The data values as a struct. Its fields are in the order of their names, as in JSON of Go.
 ///
 /// # Errors
 /// If a value is of a kind that templates do not know, or too deep.
@@ -21,7 +21,9 @@ pub(crate) fn data_values(heap: &Heap, values: &Map) -> Outcome<StarValue> {
     let fields: Outcome<IndexMap<Name, StarValue>> = entries
         .map(|(key, value)| Ok((key.clone(), data_value(heap, value)?)))
         .collect();
-    heap.structure(StructKind::Plain, fields?)
+    let mut fields = fields?;
+    fields.sort_unstable_keys();
+    heap.structure(StructKind::Plain, fields)
 }
 
 fn data_value(heap: &Heap, value: &Value) -> Outcome<StarValue> {
@@ -49,9 +51,12 @@ fn data_value(heap: &Heap, value: &Value) -> Outcome<StarValue> {
             let inner = data_value(heap, inner)?;
             secret_leaves(heap, &inner)
         }
-        Value::Bytes(_) | Value::Asset(_) | Value::Resource(_) | Value::Function(_) => fail(
-            format!("a data value must be JSON, but one is a {}", value.kind_word()),
-        ),
+        Value::Bytes(_) | Value::Asset(_) | Value::Resource(_) | Value::Function(_) => {
+            fail(format!(
+                "a data value must be JSON, but one is a {}",
+                value.kind_word()
+            ))
+        }
     })
 }
 
@@ -95,7 +100,8 @@ fn leaves(
         }
         StarValue::Struct(data) => {
             let fields = data.fields.iter();
-            let fields = fields.map(|(name, field)| Ok((name.clone(), leaves(heap, field, change)?)));
+            let fields =
+                fields.map(|(name, field)| Ok((name.clone(), leaves(heap, field, change)?)));
             heap.structure(data.kind.clone(), fields.collect::<Outcome<_>>()?)
         }
         StarValue::Fragment(Some(node)) => {
@@ -210,7 +216,12 @@ pub(crate) fn plain(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
         }
         StarValue::Tuple(items) => plain_items(heap, items),
         StarValue::Set(set) => {
-            let items: Vec<_> = set.entries.borrow().values().map(|own| own.0.clone()).collect();
+            let items: Vec<_> = set
+                .entries
+                .borrow()
+                .values()
+                .map(|own| own.0.clone())
+                .collect();
             plain_items(heap, &items)
         }
         StarValue::Dict(dict) => {
@@ -239,14 +250,18 @@ pub(crate) fn plain(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
         },
         StarValue::Fragment(None) => Ok(StarValue::None),
         StarValue::Fragment(Some(_)) => Ok(value.clone()),
-        StarValue::Range(_) | StarValue::Function(_) | StarValue::Native(_) | StarValue::Replaced => {
-            unconvertible(value)
-        }
+        StarValue::Range(_)
+        | StarValue::Function(_)
+        | StarValue::Native(_)
+        | StarValue::Replaced => unconvertible(value),
     })
 }
 
 fn unconvertible<T>(value: &StarValue) -> Outcome<T> {
-    fail(format!("unknown type {} for conversion to go value", value.type_name()))
+    fail(format!(
+        "unknown type {} for conversion to go value",
+        value.type_name()
+    ))
 }
 
 fn plain_items(heap: &Heap, items: &[StarValue]) -> Outcome<StarValue> {
@@ -275,7 +290,9 @@ pub(crate) fn structs(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
             }
             heap.structure(StructKind::Plain, fields)
         }
-        StarValue::Fragment(Some(_)) => fail("unknown type yamlfragment for conversion to starlark value"),
+        StarValue::Fragment(Some(_)) => {
+            fail("unknown type yamlfragment for conversion to starlark value")
+        }
         other => Ok(other.clone()),
     })
 }
@@ -345,7 +362,9 @@ fn nodes_inside(heap: &Heap, node: &NodeRef, line: Option<u32>) -> Outcome<()> {
         };
         let value = to_nodes(heap, &value, line)?;
         node.borrow_mut().value = value;
-        items.iter().try_for_each(|item| nodes_inside(heap, item, line))
+        items
+            .iter()
+            .try_for_each(|item| nodes_inside(heap, item, line))
     })
 }
 
@@ -398,7 +417,10 @@ pub(crate) fn from_source(heap: &Heap, node: &SourceNode) -> Outcome<StarValue> 
             for item in &node.children {
                 let key = scalar(&item.key);
                 let own = keys::key_of(heap, &key)?;
-                if entries.insert(own, (key, from_source(heap, item)?)).is_some() {
+                if entries
+                    .insert(own, (key, from_source(heap, item)?))
+                    .is_some()
+                {
                     return fail("Unexpected duplicate key");
                 }
             }
@@ -441,7 +463,9 @@ pub(crate) fn to_value(heap: &Heap, value: &StarValue) -> Outcome<Value> {
         }
         StarValue::Dict(dict) => {
             let own = dict.entries.borrow();
-            let pairs = own.values().map(|(key, value)| (key.clone(), value.clone()));
+            let pairs = own
+                .values()
+                .map(|(key, value)| (key.clone(), value.clone()));
             map_value(heap, pairs.collect())
         }
         StarValue::Fragment(Some(node)) => node_value(heap, node),

@@ -20,7 +20,6 @@ use crate::value::{FunctionValue, Secrecy, StarValue, VariableRef};
 
 /// The state of one rendering.
 pub(crate) struct Evaluator<'t> {
-    pub(crate) heap: Heap,
     pub(crate) compiled: &'t Compiled,
     pub(crate) globals: Vec<Option<StarValue>>,
     /// The open contexts in which nodes are made.
@@ -29,6 +28,8 @@ pub(crate) struct Evaluator<'t> {
     pub(crate) root: Option<StarValue>,
     /// `data.values`
     pub(crate) data: StarValue,
+    /// The last field, so that everything that it holds is dropped by it.
+    pub(crate) heap: Heap,
 }
 
 /// The variables of a call.
@@ -114,10 +115,14 @@ impl Evaluator<'_> {
         place: NamePlace,
     ) -> Outcome<StarValue> {
         let (kind, value) = match place {
-            NamePlace::Local(at) => ("local", frame.locals.get(at).map(|own| own.borrow().clone())),
-            NamePlace::Captured(at) => {
-                ("local", frame.captured.get(at).map(|own| own.borrow().clone()))
-            }
+            NamePlace::Local(at) => (
+                "local",
+                frame.locals.get(at).map(|own| own.borrow().clone()),
+            ),
+            NamePlace::Captured(at) => (
+                "local",
+                frame.captured.get(at).map(|own| own.borrow().clone()),
+            ),
             NamePlace::Global(at) => ("global", self.globals.get(at).cloned()),
             NamePlace::Universal | NamePlace::Unresolved => {
                 return self.universal(name);
@@ -125,7 +130,9 @@ impl Evaluator<'_> {
         };
         match value.flatten() {
             Some(value) => Ok(value),
-            None => fail(format!("{kind} variable {name} referenced before assignment")),
+            None => fail(format!(
+                "{kind} variable {name} referenced before assignment"
+            )),
         }
     }
 
@@ -153,7 +160,11 @@ impl Evaluator<'_> {
             return Ok(condition);
         }
         let (_, secrecy) = condition.split();
-        let part = if truth(&condition)? { &parts[1] } else { &parts[2] };
+        let part = if truth(&condition)? {
+            &parts[1]
+        } else {
+            &parts[2]
+        };
         let value = self.eval(frame, part)?;
         match secrecy {
             Secrecy::Open => Ok(value),
@@ -232,7 +243,9 @@ impl Evaluator<'_> {
                 }
                 Argument::Entries(value) => {
                     let value = self.eval(frame, value)?;
-                    found.named.extend(access::named_entries(&self.heap, &value)?);
+                    found
+                        .named
+                        .extend(access::named_entries(&self.heap, &value)?);
                 }
             }
         }
@@ -257,11 +270,12 @@ impl Evaluator<'_> {
             NamePlace::Captured(at) => frame.captured.get(*at).cloned(),
             _ => None,
         });
-        self.heap.function(StarValue::Function(Rc::new(FunctionValue {
-            code: code.clone(),
-            defaults,
-            captured: captured.collect(),
-        })))
+        self.heap
+            .function(StarValue::Function(Rc::new(FunctionValue {
+                code: code.clone(),
+                defaults,
+                captured: captured.collect(),
+            })))
     }
 
     fn eval_comprehension(

@@ -181,7 +181,11 @@ impl Evaluator<'_> {
                     halt => halt,
                 })?;
                 if items.len() != targets.len() {
-                    let much = if items.len() > targets.len() { "many" } else { "few" };
+                    let much = if items.len() > targets.len() {
+                        "many"
+                    } else {
+                        "few"
+                    };
                     let words = format!(
                         "too {much} values to unpack (got {}, want {})",
                         items.len(),
@@ -209,7 +213,10 @@ impl Evaluator<'_> {
             StarTarget::Name(name, place) => {
                 let line = value.line;
                 let form = crate::ast::ExprForm::Name(name.clone(), *place);
-                (self.eval(frame, &crate::ast::StarExpr { line, form })?, None)
+                (
+                    self.eval(frame, &crate::ast::StarExpr { line, form })?,
+                    None,
+                )
             }
             StarTarget::Index(parts, line) => {
                 let of = self.eval(frame, &parts[0])?;
@@ -250,7 +257,10 @@ impl Evaluator<'_> {
             StarValue::Function(function) => self.call_function(function, arguments),
             StarValue::Native(native) => self.call_native(native, arguments),
             StarValue::Unknown(_) => Ok(function.clone()),
-            other => fail(format!("invalid call of non-function ({})", other.type_name())),
+            other => fail(format!(
+                "invalid call of non-function ({})",
+                other.type_name()
+            )),
         };
         self.heap.work.leave();
         result
@@ -262,7 +272,9 @@ impl Evaluator<'_> {
         arguments: CallArguments,
     ) -> Outcome<StarValue> {
         let code = &function.code;
-        let bound = self.bind(function, arguments).map_err(|halt| halt.at(first_line(code)))?;
+        let bound = self
+            .bind(function, arguments)
+            .map_err(|halt| halt.at(first_line(code)))?;
         let first = self.heap.variable_count();
         let mut locals = Vec::with_capacity(code.locals);
         for value in bound {
@@ -310,14 +322,19 @@ impl Evaluator<'_> {
             let given = arguments.items.len() + arguments.named.len();
             return match given {
                 0 => Ok(Vec::new()),
-                _ => fail(format!("function {name} accepts no arguments ({given} given)")),
+                _ => fail(format!(
+                    "function {name} accepts no arguments ({given} given)"
+                )),
             };
         }
         let kind_at = |at: usize| &parameters[at].kind;
         let positional = parameters
             .iter()
             .take_while(|own| {
-                matches!(own.kind, ParameterKind::Required | ParameterKind::Optional(_))
+                matches!(
+                    own.kind,
+                    ParameterKind::Required | ParameterKind::Optional(_)
+                )
             })
             .count();
         let mut values: Vec<Option<StarValue>> = vec![None; parameters.len()];
@@ -327,7 +344,8 @@ impl Evaluator<'_> {
             *value = items.next();
         }
         let rest: Vec<StarValue> = items.collect();
-        let items_at = (0..parameters.len()).find(|at| matches!(kind_at(*at), ParameterKind::Items));
+        let items_at =
+            (0..parameters.len()).find(|at| matches!(kind_at(*at), ParameterKind::Items));
         match items_at {
             Some(at) => values[at] = Some(self.heap.tuple(rest)?),
             None if !rest.is_empty() => {
@@ -349,7 +367,10 @@ impl Evaluator<'_> {
         for (key, value) in arguments.named {
             let place = parameters.iter().position(|own| {
                 own.name == key
-                    && matches!(own.kind, ParameterKind::Required | ParameterKind::Optional(_))
+                    && matches!(
+                        own.kind,
+                        ParameterKind::Required | ParameterKind::Optional(_)
+                    )
             });
             let is_repeated = match place {
                 Some(at) => values[at].replace(value).is_some(),

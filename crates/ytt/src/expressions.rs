@@ -166,7 +166,9 @@ impl StarParser {
                 return Ok(left);
             }
             if own == COMPARISON && compared {
-                return self.fail(format!("comparisons do not associate with {sign} (use parens)"));
+                return self.fail(format!(
+                    "comparisons do not associate with {sign} (use parens)"
+                ));
             }
             let line = self.advance()?;
             if sign == "not" {

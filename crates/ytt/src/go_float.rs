@@ -17,7 +17,11 @@ fn decimal(number: f64, digits: Option<usize>) -> Decimal {
     let kept = digits.trim_end_matches('0');
     Decimal {
         point: exponent.parse::<i32>().unwrap_or_default() + 1,
-        digits: if kept.is_empty() { "0".into() } else { kept.into() },
+        digits: if kept.is_empty() {
+            "0".into()
+        } else {
+            kept.into()
+        },
     }
 }
 

@@ -92,11 +92,7 @@ impl Heap {
     }
 
     /// A function of the evaluator with bound values.
-    pub(crate) fn native(
-        &self,
-        name: &'static str,
-        bound: Vec<StarValue>,
-    ) -> Outcome<StarValue> {
+    pub(crate) fn native(&self, name: &'static str, bound: Vec<StarValue>) -> Outcome<StarValue> {
         self.work.items(bound.len())?;
         Ok(self.hold(StarValue::Native(Rc::new(NativeFunction { name, bound }))))
     }
@@ -119,7 +115,9 @@ impl Heap {
     pub(crate) fn release(&self, from: usize) {
         let mut variables = self.variables.borrow_mut();
         while variables.len() > from
-            && variables.last().is_some_and(|last| Rc::strong_count(last) == 1)
+            && variables
+                .last()
+                .is_some_and(|last| Rc::strong_count(last) == 1)
         {
             variables.pop();
         }
@@ -160,10 +158,18 @@ impl Drop for Heap {
         for value in &held {
             match value {
                 StarValue::List(list) => {
-                    drop(list.items.try_borrow_mut().map(|mut items| std::mem::take(&mut *items)));
+                    drop(
+                        list.items
+                            .try_borrow_mut()
+                            .map(|mut items| std::mem::take(&mut *items)),
+                    );
                 }
                 StarValue::Dict(dict) | StarValue::Set(dict) => {
-                    drop(dict.entries.try_borrow_mut().map(|mut own| std::mem::take(&mut *own)));
+                    drop(
+                        dict.entries
+                            .try_borrow_mut()
+                            .map(|mut own| std::mem::take(&mut *own)),
+                    );
                 }
                 _ => {}
             }

@@ -172,7 +172,10 @@ impl StarLexer<'_> {
                     ")" | "]" | "}" => {
                         self.at += 1;
                         if self.brackets == 0 {
-                            self.push(TokenKind::Invalid(format!("unexpected '{sign}'")), self.line);
+                            self.push(
+                                TokenKind::Invalid(format!("unexpected '{sign}'")),
+                                self.line,
+                            );
                             return;
                         }
                         self.brackets -= 1;
@@ -282,7 +285,10 @@ impl StarLexer<'_> {
         };
         if !closed {
             self.at = self.text.len();
-            self.push(TokenKind::Invalid("unexpected newline in string".into()), line);
+            self.push(
+                TokenKind::Invalid("unexpected newline in string".into()),
+                line,
+            );
             return;
         }
         let written = &bytes[opened..end];

@@ -14,7 +14,7 @@ pub struct RenderLimits {
     /// The largest number of bytes of all texts and containers that are made.
     pub bytes: u64,
     /// The largest number of nested levels of evaluation: expressions, blocks and calls. Values may
-    /// have as many levels.
+    /// have as many levels. A level takes up to 5 KiB of the stack without optimisation.
     pub depth: u32,
 }
 
@@ -23,7 +23,7 @@ impl Default for RenderLimits {
         RenderLimits {
             steps: 5_000_000,
             bytes: 64 << 20,
-            depth: 400,
+            depth: 350,
         }
     }
 }

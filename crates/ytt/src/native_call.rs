@@ -47,7 +47,9 @@ impl NativeCall {
         let count = self.items.len();
         if count < least {
             let bound = if least < most { "at least " } else { "" };
-            return fail(format!("{name}: got {count} arguments, want {bound}{least}"));
+            return fail(format!(
+                "{name}: got {count} arguments, want {bound}{least}"
+            ));
         }
         if count > most {
             let bound = if least < most { "at most " } else { "" };
@@ -138,6 +140,9 @@ impl NativeCall {
 pub(crate) fn as_bool(value: &StarValue) -> Outcome<bool> {
     match value.open() {
         StarValue::Bool(flag) => Ok(*flag),
-        other => fail(format!("expected starlark.Bool, but was {}", other.type_name())),
+        other => fail(format!(
+            "expected starlark.Bool, but was {}",
+            other.type_name()
+        )),
     }
 }

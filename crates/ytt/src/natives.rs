@@ -161,7 +161,9 @@ impl Evaluator<'_> {
     }
 
     fn context(&mut self) -> Outcome<&mut NodeContext> {
-        self.contexts.last_mut().ok_or_else(|| fault("no context is open"))
+        self.contexts
+            .last_mut()
+            .ok_or_else(|| fault("no context is open"))
     }
 
     /// Begins a context.
@@ -201,7 +203,11 @@ impl Evaluator<'_> {
             START_CONTEXT => {
                 let is_text = call.items.first().and_then(StarValue::as_text);
                 let is_text = is_text.is_some_and(|dialect| &**dialect == "text");
-                self.start_context(if is_text { NodeDialect::Text } else { NodeDialect::Yaml })?;
+                self.start_context(if is_text {
+                    NodeDialect::Text
+                } else {
+                    NodeDialect::Yaml
+                })?;
             }
             END_CONTEXT => return self.end_context(call.items.first().cloned()),
             COLLECT => {
@@ -213,7 +219,10 @@ impl Evaluator<'_> {
                 return self.heap.tuple(entries);
             }
             ANNOTATE => {
-                let name = second.and_then(StarValue::as_text).cloned().unwrap_or_default();
+                let name = second
+                    .and_then(StarValue::as_text)
+                    .cloned()
+                    .unwrap_or_default();
                 let mut annotation = AnnotationValue::default();
                 if let Some(StarValue::Tuple(entries)) = call.items.get(2) {
                     for entry in entries.iter() {

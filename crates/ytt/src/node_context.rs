@@ -79,12 +79,7 @@ impl NodeContext {
     ///
     /// # Errors
     /// If there is no such node, or the key occurs twice.
-    pub(crate) fn start(
-        &mut self,
-        heap: &Heap,
-        nodes: &[TemplateNode],
-        tag: usize,
-    ) -> Outcome<()> {
+    pub(crate) fn start(&mut self, heap: &Heap, nodes: &[TemplateNode], tag: usize) -> Outcome<()> {
         let Some(template) = nodes.get(tag) else {
             return fail(format!("expected to find node tag {tag}"));
         };
@@ -147,9 +142,8 @@ impl NodeContext {
         heap.work.steps(around.len() + of_new.len())?;
         let pairs = around.iter().zip(&of_new);
         let common = pairs.take_while(|(one, other)| one == other).last();
-        let place = common.and_then(|(common, _)| {
-            self.open.iter().position(|(open, _)| open == common)
-        });
+        let place =
+            common.and_then(|(common, _)| self.open.iter().position(|(open, _)| open == common));
         let Some(place) = place else {
             return fail("a node is made outside of its place in the template");
         };
@@ -259,7 +253,10 @@ impl NodeContext {
         }
         let mut around = around.borrow_mut();
         heap.work.steps(around.items.len() + items.len())?;
-        let place = around.items.iter().position(|item| Rc::ptr_eq(item, current));
+        let place = around
+            .items
+            .iter()
+            .position(|item| Rc::ptr_eq(item, current));
         let Some(place) = place else {
             return fail("expected to find the node that is replaced");
         };
@@ -405,7 +402,9 @@ pub(crate) fn text_value(heap: &Heap, root: &NodeRef) -> Outcome<StarValue> {
                 heap.work.bytes(part.len())?;
                 text.push_str(part);
             }
-            StarValue::Unknown(more) => waits_for.get_or_insert_default().extend(more.iter().cloned()),
+            StarValue::Unknown(more) => waits_for
+                .get_or_insert_default()
+                .extend(more.iter().cloned()),
             _ => {}
         }
     }

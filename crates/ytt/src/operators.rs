@@ -87,7 +87,10 @@ fn known(heap: &Heap, operator: B, left: &StarValue, right: &StarValue) -> Outco
 }
 
 /// A number for an operation of floats.
-#[expect(clippy::cast_precision_loss, reason = "an operation with a float rounds")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "an operation with a float rounds"
+)]
 fn as_float(value: &StarValue) -> Option<f64> {
     match value {
         StarValue::Int(number) => Some(*number as f64),
@@ -173,7 +176,11 @@ fn arithmetic(operator: B, left: &StarValue, right: &StarValue) -> Outcome<Optio
             })),
             _ if *right == 0 => fail("integer modulo by zero"),
             _ => int(left.checked_rem(*right).map(|rest| {
-                if rest != 0 && (rest < 0) != (*right < 0) { rest + right } else { rest }
+                if rest != 0 && (rest < 0) != (*right < 0) {
+                    rest + right
+                } else {
+                    rest
+                }
             })),
         };
     }
@@ -215,7 +222,10 @@ fn bits_or_sets(
             let of_right = others
                 .iter()
                 .filter(|(key, _)| operator != B::Ampersand && !ones.contains_key(*key));
-            let items = of_left.chain(of_right).map(|(_, own)| own.0.clone()).collect();
+            let items = of_left
+                .chain(of_right)
+                .map(|(_, own)| own.0.clone())
+                .collect();
             heap.set(set_entries(heap, items)?).map(Some)
         }
         _ => Ok(None),
@@ -236,7 +246,9 @@ fn shift(operator: B, left: &StarValue, right: &StarValue) -> Outcome<Option<Sta
     if *count >= 512 {
         return fail(format!("shift count too large: {count}"));
     }
-    let factor = u32::try_from(*count).ok().and_then(|count| 2_i128.checked_pow(count));
+    let factor = u32::try_from(*count)
+        .ok()
+        .and_then(|count| 2_i128.checked_pow(count));
     int(match (left, factor) {
         (0, _) => Some(0),
         (left, Some(factor)) => left.checked_mul(factor),
@@ -268,7 +280,9 @@ fn contains(heap: &Heap, needle: &StarValue, hay: &StarValue) -> Outcome<Option<
         }
         StarValue::Struct(data) if data.kind == crate::value::StructKind::Plain => {
             let name = needle.as_text();
-            Ok(Some(name.is_some_and(|name| data.fields.contains_key(name))))
+            Ok(Some(
+                name.is_some_and(|name| data.fields.contains_key(name)),
+            ))
         }
         StarValue::Fragment(None) => Ok(Some(false)),
         StarValue::Fragment(Some(node)) => {
@@ -283,7 +297,9 @@ fn contains(heap: &Heap, needle: &StarValue, hay: &StarValue) -> Outcome<Option<
                 return Ok(Some(false));
             }
             let count = node.items.len() as i128;
-            Ok(Some(matches!(needle, StarValue::Int(at) if (0..count).contains(at))))
+            Ok(Some(
+                matches!(needle, StarValue::Int(at) if (0..count).contains(at)),
+            ))
         }
         StarValue::Text(text) => match needle {
             StarValue::Text(part) => {

@@ -114,7 +114,11 @@ impl StarParser {
             self.advance()?;
             return Ok(());
         }
-        self.fail(format!("got {}, want {}", self.kind().words(), kind.words()))
+        self.fail(format!(
+            "got {}, want {}",
+            self.kind().words(),
+            kind.words()
+        ))
     }
 
     /// A mistake at the next token.
@@ -129,7 +133,9 @@ impl StarParser {
     pub(crate) fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
-            return self.fail(format!("more than {MAX_NESTING} nested expressions or blocks"));
+            return self.fail(format!(
+                "more than {MAX_NESTING} nested expressions or blocks"
+            ));
         }
         let result = inside(self);
         self.nesting -= 1;
@@ -363,9 +369,7 @@ impl StarParser {
                 parameter(self.identifier()?, ParameterKind::Entries)
             } else if self.take("*")? {
                 match self.kind() {
-                    TokenKind::Identifier(_) => {
-                        parameter(self.identifier()?, ParameterKind::Items)
-                    }
+                    TokenKind::Identifier(_) => parameter(self.identifier()?, ParameterKind::Items),
                     _ => parameter("*".into(), ParameterKind::Divider),
                 }
             } else {

@@ -3,11 +3,20 @@
 /// A piece of a text template.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Piece {
-    Text { line: u32, text: String },
+    Text {
+        line: u32,
+        text: String,
+    },
     /// `(@= value @)`
-    Value { line: u32, code: String },
+    Value {
+        line: u32,
+        code: String,
+    },
     /// `(@ statements @)`
-    Code { line: u32, code: String },
+    Code {
+        line: u32,
+        code: String,
+    },
 }
 
 /// A mistake in the brackets of a text template, and its line.
@@ -64,7 +73,11 @@ fn split(text: &str, first_line: u32) -> Result<Vec<(bool, u32, &str)>, PieceFau
         let opens = last == '(' && letter == '@';
         let closes = last == '@' && letter == ')';
         if (opens && is_code) || (closes && !is_code) {
-            let what = if opens { "opening '(@'" } else { "closing '@)'" };
+            let what = if opens {
+                "opening '(@'"
+            } else {
+                "closing '@)'"
+            };
             let message = format!("Unexpected code {what} at line {line} col {column}");
             return Err(PieceFault { line, message });
         }

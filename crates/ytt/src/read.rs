@@ -44,7 +44,9 @@ pub(crate) fn read(text: &str) -> Result<SourceNode, TemplateMistake> {
     if let Some(first) = set.children.first_mut() {
         first.line.get_or_insert(1);
     }
-    set.children.iter_mut().for_each(|child| place_collections(child));
+    set.children
+        .iter_mut()
+        .for_each(|child| place_collections(child));
     if !left.is_empty() {
         let mut last = SourceNode::new(YamlKind::Document, None);
         last.comments = left;
@@ -75,7 +77,9 @@ impl Reader<'_> {
         lines
             .filter(|at| {
                 let rest = self.text[*at..].strip_prefix("---");
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r']))
+                rest.is_some_and(|rest| {
+                    rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r'])
+                })
             })
             .collect()
     }
@@ -234,11 +238,7 @@ fn assign(document: &mut SourceNode, comments: Vec<SourceComment>) -> Vec<Source
 }
 
 /// Finds the first and the last node of each line, numbered in the order of the tree.
-fn number_lines(
-    node: &SourceNode,
-    count: &mut usize,
-    lines: &mut BTreeMap<u32, (usize, usize)>,
-) {
+fn number_lines(node: &SourceNode, count: &mut usize, lines: &mut BTreeMap<u32, (usize, usize)>) {
     *count += 1;
     if let Some(line) = node.line {
         lines.entry(line).or_insert((*count, *count)).1 = *count;

@@ -31,12 +31,17 @@ pub(crate) fn resolve(
     bound_names(&statements, &mut names);
     for name in names {
         if !resolver.globals.contains_key(&name) {
-            resolver.globals.insert(name.clone(), resolver.global_names.len());
+            resolver
+                .globals
+                .insert(name.clone(), resolver.global_names.len());
             resolver.global_names.push(name);
         }
     }
     resolver.block(&mut statements)?;
-    let locals = resolver.functions.first().map_or(0, |scope| scope.names.len());
+    let locals = resolver
+        .functions
+        .first()
+        .map_or(0, |scope| scope.names.len());
     Ok(StarProgram {
         statements,
         globals: resolver.global_names,
@@ -108,7 +113,10 @@ impl Resolver {
             return None;
         }
         let known = self.functions[level].captured.iter();
-        if let Some(at) = known.map(|(known, _)| known).position(|known| known == name) {
+        if let Some(at) = known
+            .map(|(known, _)| known)
+            .position(|known| known == name)
+        {
             return Some(NamePlace::Captured(at));
         }
         let place = self.find(level - 1, name)?;
@@ -249,7 +257,10 @@ impl Resolver {
                 _ => {}
             }
             if scope.locals.contains_key(&parameter.name) {
-                return mistake(code.line, format!("duplicate parameter: {}", parameter.name));
+                return mistake(
+                    code.line,
+                    format!("duplicate parameter: {}", parameter.name),
+                );
             }
             scope.add_local(&parameter.name);
         }
@@ -259,7 +270,10 @@ impl Resolver {
             names.iter().for_each(|name| scope.add_local(name));
         }
         self.functions.push(scope);
-        let outside = (std::mem::take(&mut self.loops), std::mem::take(&mut self.conditions));
+        let outside = (
+            std::mem::take(&mut self.loops),
+            std::mem::take(&mut self.conditions),
+        );
         match &mut code.body {
             FunctionBody::Block(statements) => self.block(statements)?,
             FunctionBody::Value(value) => self.expr(value)?,
@@ -294,11 +308,12 @@ impl Resolver {
             | ExprForm::Binary(_, parts) => parts.iter_mut().try_for_each(|part| self.expr(part)),
             ExprForm::Slice(of, bounds) => {
                 self.expr(of)?;
-                bounds.iter_mut().flatten().try_for_each(|part| self.expr(part))
+                bounds
+                    .iter_mut()
+                    .flatten()
+                    .try_for_each(|part| self.expr(part))
             }
-            ExprForm::Attribute(of, _) | ExprForm::Not(of) | ExprForm::Sign(_, of) => {
-                self.expr(of)
-            }
+            ExprForm::Attribute(of, _) | ExprForm::Not(of) | ExprForm::Sign(_, of) => self.expr(of),
             ExprForm::Call(function, arguments) => {
                 self.expr(function)?;
                 self.arguments(arguments, line)
@@ -399,7 +414,9 @@ fn target_names(target: &StarTarget, names: &mut Vec<Name>) {
     match target {
         StarTarget::Name(name, _) => names.push(name.clone()),
         StarTarget::Several(targets, _) => {
-            targets.iter().for_each(|target| target_names(target, names));
+            targets
+                .iter()
+                .for_each(|target| target_names(target, names));
         }
         StarTarget::Index(..) | StarTarget::Attribute(..) => {}
     }

@@ -23,7 +23,9 @@ static FLOAT: LazyLock<Regex> = LazyLock::new(|| {
 pub(crate) fn typed(scalar: &Scalar, tag: Option<&str>) -> Result<YamlScalar, String> {
     let text = &*scalar.text;
     let short = tag.map(|tag| {
-        let long = tag.strip_prefix(LONG_TAG).and_then(|tag| tag.strip_suffix('>'));
+        let long = tag
+            .strip_prefix(LONG_TAG)
+            .and_then(|tag| tag.strip_suffix('>'));
         long.or_else(|| tag.strip_prefix("!!")).unwrap_or(tag)
     });
     let value = match short {
@@ -110,6 +112,12 @@ fn integer(bare: &str) -> Option<i128> {
     let number = i128::from_str_radix(digits, radix).ok()?;
     let number = if is_negative { -number } else { number };
     let has_sign = bare.starts_with(['+', '-']);
-    let most = if has_sign { i128::from(i64::MAX) } else { i128::from(u64::MAX) };
-    (i128::from(i64::MIN)..=most).contains(&number).then_some(number)
+    let most = if has_sign {
+        i128::from(i64::MAX)
+    } else {
+        i128::from(u64::MAX)
+    };
+    (i128::from(i64::MIN)..=most)
+        .contains(&number)
+        .then_some(number)
 }

@@ -63,7 +63,10 @@ fn entry(values: &StarValue, name: &str) -> Outcome<StarValue> {
     let found = match values {
         StarValue::Dict(dict) => {
             let key = StarKey::Text(name.into());
-            dict.entries.borrow().get(&key).map(|(_, value)| value.clone())
+            dict.entries
+                .borrow()
+                .get(&key)
+                .map(|(_, value)| value.clone())
         }
         StarValue::Struct(data) if data.kind == StructKind::Plain => data.fields.get(name).cloned(),
         _ => return fail("format requires a mapping"),
@@ -233,7 +236,9 @@ fn missing_name(name: &str) -> String {
         );
     }
     if name.contains('[') {
-        return format!("format: element syntax a[i] is not supported in replacement fields: {name}");
+        return format!(
+            "format: element syntax a[i] is not supported in replacement fields: {name}"
+        );
     }
     if name.contains('{') {
         return "format: nested replacement fields not supported".into();

@@ -44,11 +44,15 @@ pub(crate) fn call(
         "upper" => heap.text(text.to_uppercase()),
         "title" => heap.text(title(text)),
         "codepoints" => {
-            let letters = text.chars().map(|letter| StarValue::text(letter.to_string()));
+            let letters = text
+                .chars()
+                .map(|letter| StarValue::text(letter.to_string()));
             heap.list(letters.collect())
         }
         "codepoint_ords" => {
-            let letters = text.chars().map(|letter| StarValue::Int(i128::from(letter as u32)));
+            let letters = text
+                .chars()
+                .map(|letter| StarValue::Int(i128::from(letter as u32)));
             heap.list(letters.collect())
         }
         "elems" => {
@@ -113,7 +117,10 @@ fn text_argument<'c>(call: &'c NativeCall, at: usize, method: &str) -> Outcome<&
         Some(text) => Ok(text),
         None => {
             let kind = call.item(at).type_name();
-            fail(format!("{method}: for parameter {}: got {kind}, want string", at + 1))
+            fail(format!(
+                "{method}: for parameter {}: got {kind}, want string",
+                at + 1
+            ))
         }
     }
 }
@@ -228,7 +235,9 @@ fn replace(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> {
         true => text.chars().count() + 1,
         false => text.matches(old).count(),
     };
-    let size = text.len().saturating_add(count.min(most).saturating_mul(new.len()));
+    let size = text
+        .len()
+        .saturating_add(count.min(most).saturating_mul(new.len()));
     heap.work.bytes(size)?;
     Ok(StarValue::text(text.replacen(old, new, most)))
 }

@@ -160,9 +160,14 @@ fn documents(heap: &Heap, root: &StarValue) -> Outcome<Vec<Value>> {
 
 fn mistake(compiled: &Compiled, text: &str, halt: Halt) -> TemplateMistake {
     let (line, message) = match halt {
-        Halt::Failed(Fault { message, line }) => (line.map_or(1, |line| compiled.line(line)), message),
+        Halt::Failed(Fault { message, line }) => {
+            (line.map_or(1, |line| compiled.line(line)), message)
+        }
         Halt::Limit(message) => (1, format!("the template does too much: {message}")),
-        Halt::Unknown(_) => (1, "the template needs a value that is not known yet".to_owned()),
+        Halt::Unknown(_) => (
+            1,
+            "the template needs a value that is not known yet".to_owned(),
+        ),
     };
     TemplateMistake::new(line, message).in_text(text)
 }

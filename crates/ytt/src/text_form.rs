@@ -55,16 +55,10 @@ impl Writer<'_> {
 
     fn write_inside(&mut self, value: &StarValue) -> Outcome<()> {
         match value.open() {
-            StarValue::None => self.push("None"),
-            StarValue::Bool(true) => self.push("True"),
-            StarValue::Bool(false) => self.push("False"),
-            StarValue::Int(number) => self.push(&number.to_string()),
-            StarValue::Float(number) => self.push(&go_float::general(*number, Some(6))),
-            StarValue::Text(text) => self.push(&quoted(text)),
             StarValue::List(list) => {
                 let place = std::rc::Rc::as_ptr(list).cast();
                 let items = list.items.borrow().clone();
-                self.container(place, "[", "]", |writer| writer.items(&items))
+                self.container(place, "[", "]", &items)
             }
             StarValue::Tuple(items) => {
                 self.push("(")?;
@@ -73,61 +67,25 @@ impl Writer<'_> {
             }
             StarValue::Dict(dict) => {
                 let place = std::rc::Rc::as_ptr(dict).cast();
-                let entries: Vec<_> = dict.entries.borrow().values().cloned().collect();
-                self.container(place, "{", "}", |writer| {
-                    for (at, (key, value)) in entries.iter().enumerate() {
-                        if at > 0 {
-                            writer.push(", ")?;
-                        }
-                        writer.write(key)?;
-                        writer.push(": ")?;
-                        writer.write(value)?;
-                    }
-                    Ok(())
-                })
+                let entries = dict.entries.borrow();
+                let items = entries
+                    .values()
+                    .flat_map(|(key, value)| [key.clone(), value.clone()]);
+                let items: Vec<_> = items.collect();
+                drop(entries);
+                self.container(place, "{", "}", &items)
             }
             StarValue::Set(set) => {
                 let place = std::rc::Rc::as_ptr(set).cast();
-                let items: Vec<_> = set.entries.borrow().values().map(|own| own.0.clone()).collect();
-                self.container(place, "set([", "])", |writer| writer.items(&items))
+                let items: Vec<_> = set
+                    .entries
+                    .borrow()
+                    .values()
+                    .map(|own| own.0.clone())
+                    .collect();
+                self.container(place, "set([", "])", &items)
             }
-            StarValue::Range(range) => {
-                let stop = range.start.saturating_add(range.step.saturating_mul(range.len));
-                let text = match range.step {
-                    1 => format!("range({}, {stop})", range.start),
-                    step => format!("range({}, {stop}, {step})", range.start),
-                };
-                self.push(&text)
-            }
-            StarValue::Struct(data) => match &data.kind {
-                StructKind::Module(name) => self.push(&format!("<module {}>", quoted(name))),
-                _ => self.push("struct(...)"),
-            },
-            StarValue::Function(function) => {
-                let text = format!("<function {}>", function.code.name);
-                self.push(&text)
-            }
-            StarValue::Native(native) => {
-                let name = native.name.rsplit('.').next().unwrap_or_default();
-                let text = match native.bound.first() {
-                    Some(bound) => {
-                        format!("<built-in method {name} of {} value>", bound.type_name())
-                    }
-                    None => format!("<built-in function {}>", native.name),
-                };
-                self.push(&text)
-            }
-            StarValue::Fragment(node) => {
-                let kind = match node.as_ref().map(|node| node.borrow().kind) {
-                    Some(YamlKind::DocumentSet) => "*yamlmeta.DocumentSet",
-                    Some(YamlKind::Map) => "*yamlmeta.Map",
-                    Some(YamlKind::Array) => "*yamlmeta.Array",
-                    _ => "<nil>",
-                };
-                self.push(&format!("yamlfragment({kind})"))
-            }
-            StarValue::Replaced => self.push("noop"),
-            StarValue::Unknown(_) | StarValue::Secret(_) => self.push("(known on deploy)"),
+            leaf => self.push(&leaf_text(leaf)),
         }
     }
 
@@ -136,17 +94,34 @@ impl Writer<'_> {
         place: *const (),
         open: &str,
         close: &str,
-        content: impl FnOnce(&mut Self) -> Outcome<()>,
+        items: &[StarValue],
     ) -> Outcome<()> {
         self.push(open)?;
         if self.path.contains(&place) {
             self.push("...")?;
         } else {
             self.path.push(place);
-            content(self)?;
+            match open {
+                "{" => self.entries(items)?,
+                _ => self.items(items)?,
+            }
             self.path.pop();
         }
         self.push(close)
+    }
+
+    /// Keys and values in turn.
+    fn entries(&mut self, items: &[StarValue]) -> Outcome<()> {
+        for (at, item) in items.iter().enumerate() {
+            let separator = match (at, at % 2) {
+                (0, _) => "",
+                (_, 0) => ", ",
+                _ => ": ",
+            };
+            self.push(separator)?;
+            self.write(item)?;
+        }
+        Ok(())
     }
 
     fn items(&mut self, items: &[StarValue]) -> Outcome<()> {
@@ -157,6 +132,50 @@ impl Writer<'_> {
             self.write(item)?;
         }
         Ok(())
+    }
+}
+
+/// The text of a value that is no collection.
+fn leaf_text(value: &StarValue) -> String {
+    match value {
+        StarValue::None => "None".into(),
+        StarValue::Bool(true) => "True".into(),
+        StarValue::Bool(false) => "False".into(),
+        StarValue::Int(number) => number.to_string(),
+        StarValue::Float(number) => go_float::general(*number, Some(6)),
+        StarValue::Text(text) => quoted(text),
+        StarValue::Range(range) => {
+            let stop = range
+                .start
+                .saturating_add(range.step.saturating_mul(range.len));
+            match range.step {
+                1 => format!("range({}, {stop})", range.start),
+                step => format!("range({}, {stop}, {step})", range.start),
+            }
+        }
+        StarValue::Struct(data) => match &data.kind {
+            StructKind::Module(name) => format!("<module {}>", quoted(name)),
+            _ => "struct(...)".into(),
+        },
+        StarValue::Function(function) => format!("<function {}>", function.code.name),
+        StarValue::Native(native) => {
+            let name = native.name.rsplit('.').next().unwrap_or_default();
+            match native.bound.first() {
+                Some(bound) => format!("<built-in method {name} of {} value>", bound.type_name()),
+                None => format!("<built-in function {}>", native.name),
+            }
+        }
+        StarValue::Fragment(node) => {
+            let kind = match node.as_ref().map(|node| node.borrow().kind) {
+                Some(YamlKind::DocumentSet) => "*yamlmeta.DocumentSet",
+                Some(YamlKind::Map) => "*yamlmeta.Map",
+                Some(YamlKind::Array) => "*yamlmeta.Array",
+                _ => "<nil>",
+            };
+            format!("yamlfragment({kind})")
+        }
+        StarValue::Replaced => "noop".into(),
+        _ => "(known on deploy)".into(),
     }
 }
 
@@ -178,7 +197,10 @@ pub(crate) fn quoted(text: &str) -> String {
             letter if (letter as u32) < 0x20 || letter == '\u{7f}' => {
                 quoted.push_str(&format!("\\x{:02x}", letter as u32));
             }
-            letter if letter.is_control() || matches!(letter, '\u{a0}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{feff}' | '\u{ad}') => {
+            letter
+                if letter.is_control()
+                    || matches!(letter, '\u{a0}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{feff}' | '\u{ad}') =>
+            {
                 quoted.push_str(&format!("\\u{:04x}", letter as u32));
             }
             letter => quoted.push(letter),

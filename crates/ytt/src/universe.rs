@@ -12,9 +12,34 @@ use crate::text_form::{repr, str};
 use crate::value::{StarRange, StarValue, StructKind};
 
 const FUNCTIONS: [&str; 28] = [
-    "any", "all", "bool", "chr", "dict", "dir", "enumerate", "fail", "float", "getattr", "hasattr",
-    "hash", "int", "len", "list", "max", "min", "ord", "print", "range", "repr", "reversed", "set",
-    "sorted", "str", "tuple", "type", "zip",
+    "any",
+    "all",
+    "bool",
+    "chr",
+    "dict",
+    "dir",
+    "enumerate",
+    "fail",
+    "float",
+    "getattr",
+    "hasattr",
+    "hash",
+    "int",
+    "len",
+    "list",
+    "max",
+    "min",
+    "ord",
+    "print",
+    "range",
+    "repr",
+    "reversed",
+    "set",
+    "sorted",
+    "str",
+    "tuple",
+    "type",
+    "zip",
 ];
 
 /// The function with a name.
@@ -27,6 +52,15 @@ pub(crate) fn function(name: &str) -> Option<&'static str> {
 /// # Errors
 /// If the arguments do not fit.
 pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+    // Functions that call back are apart, so that their levels take little of the stack.
+    match call.name {
+        "max" | "min" => extreme(evaluator, call),
+        "sorted" => sorted(evaluator, call),
+        _ => call_once(evaluator, call),
+    }
+}
+
+fn call_once(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
     let heap = &evaluator.heap;
     match call.name {
         "any" | "all" => {
@@ -134,7 +168,6 @@ pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
             items.reverse();
             heap.list(items)
         }
-        "max" | "min" => extreme(evaluator, call),
         "range" => range(call),
         "repr" => {
             call.positional(1, 1)?;
@@ -151,7 +184,6 @@ pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
                 }
             }
         }
-        "sorted" => sorted(evaluator, call),
         "type" => {
             call.positional(1, 1)?;
             match call.item(0).unknown() {
@@ -185,7 +217,12 @@ fn dict(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
         add_entries(evaluator, &mut entries, from)?;
     }
     for (name, value) in &call.named {
-        keys::insert(heap, &mut entries, StarValue::Text(name.clone()), value.clone())?;
+        keys::insert(
+            heap,
+            &mut entries,
+            StarValue::Text(name.clone()),
+            value.clone(),
+        )?;
     }
     heap.dict(entries)
 }
@@ -247,7 +284,10 @@ fn getattr(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
     match (found, call.get(2)) {
         (Some(value), _) => Ok(value),
         (None, Some(usual)) => Ok(usual.clone()),
-        (None, None) => fail(format!("getattr: {} has no .{name} field or method", of.type_name())),
+        (None, None) => fail(format!(
+            "getattr: {} has no .{name} field or method",
+            of.type_name()
+        )),
     }
 }
 
@@ -386,7 +426,11 @@ fn range(call: &NativeCall) -> Outcome<StarValue> {
     }
     let distance = if step > 0 { stop - start } else { start - stop };
     let size = step.abs();
-    let len = if distance > 0 { (distance - 1) / size + 1 } else { 0 };
+    let len = if distance > 0 {
+        (distance - 1) / size + 1
+    } else {
+        0
+    };
     Ok(StarValue::Range(StarRange { start, step, len }))
 }
 
@@ -451,9 +495,20 @@ fn sorted(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue
         Some(value) => truth(value)?,
         None => false,
     };
+    let places = sorted_places(evaluator, &keys, is_reversed)?;
+    let items = places.into_iter().map(|at| items[at].clone()).collect();
+    evaluator.heap.list(items)
+}
+
+/// The places of keys in their order.
+fn sorted_places(
+    evaluator: &Evaluator<'_>,
+    keys: &[StarValue],
+    is_reversed: bool,
+) -> Outcome<Vec<usize>> {
     // A mistake of a comparison is kept until the sort ends.
     let mut failed = None;
-    let mut places: Vec<usize> = (0..items.len()).collect();
+    let mut places: Vec<usize> = (0..keys.len()).collect();
     places.sort_by(|one, other| {
         if failed.is_some() {
             return std::cmp::Ordering::Equal;
@@ -476,10 +531,7 @@ fn sorted(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue
     });
     match failed {
         Some(halt) => Err(halt),
-        None => {
-            let items = places.into_iter().map(|at| items[at].clone()).collect();
-            evaluator.heap.list(items)
-        }
+        None => Ok(places),
     }
 }
 

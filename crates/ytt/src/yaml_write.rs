@@ -59,7 +59,10 @@ fn node_value(heap: &Heap, node: &NodeRef) -> Outcome<StarValue> {
                     (item.key.clone(), item.value.clone())
                 };
                 let own = key_of(heap, &key)?;
-                if entries.insert(own, (key, without_nodes(heap, &value)?)).is_some() {
+                if entries
+                    .insert(own, (key, without_nodes(heap, &value)?))
+                    .is_some()
+                {
                     return fail("Unexpected duplicate key");
                 }
             }
@@ -72,7 +75,10 @@ fn node_value(heap: &Heap, node: &NodeRef) -> Outcome<StarValue> {
             });
             heap.list(items.collect::<Outcome<_>>()?)
         }
-        kind => fail(format!("Unexpected {} value within a document", kind.words())),
+        kind => fail(format!(
+            "Unexpected {} value within a document",
+            kind.words()
+        )),
     }
 }
 
@@ -84,7 +90,10 @@ pub(crate) fn write(heap: &Heap, value: &StarValue) -> Outcome<String> {
     let documents: Vec<StarValue> = match value {
         StarValue::Fragment(Some(node)) if node.borrow().kind == YamlKind::DocumentSet => {
             let node = node.borrow();
-            node.items.iter().map(|item| item.borrow().value.clone()).collect()
+            node.items
+                .iter()
+                .map(|item| item.borrow().value.clone())
+                .collect()
         }
         value => vec![value.clone()],
     };
@@ -92,9 +101,9 @@ pub(crate) fn write(heap: &Heap, value: &StarValue) -> Outcome<String> {
     for document in documents {
         let is_empty = match &document {
             StarValue::None => true,
-            StarValue::Fragment(node) => {
-                node.as_ref().is_none_or(|node| node.borrow().items.is_empty())
-            }
+            StarValue::Fragment(node) => node
+                .as_ref()
+                .is_none_or(|node| node.borrow().items.is_empty()),
             _ => false,
         };
         if is_empty {
@@ -257,7 +266,11 @@ fn scalar(value: &StarValue) -> Outcome<String> {
         StarValue::Int(number) => number.to_string(),
         StarValue::Float(number) if number.is_nan() => ".nan".into(),
         StarValue::Float(number) if number.is_infinite() => {
-            if *number > 0.0 { ".inf".into() } else { "-.inf".into() }
+            if *number > 0.0 {
+                ".inf".into()
+            } else {
+                "-.inf".into()
+            }
         }
         StarValue::Float(number) => go_float::general(*number, None),
         other => return fail(format!("a {} is no YAML", other.type_name())),
@@ -290,9 +303,8 @@ struct Form {
 impl Form {
     fn of(text: &str) -> Form {
         let letters: Vec<char> = text.chars().collect();
-        let is_break = |letter: char| {
-            matches!(letter, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
-        };
+        let is_break =
+            |letter: char| matches!(letter, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}');
         let is_blank_at = |at: usize| {
             letters
                 .get(at)

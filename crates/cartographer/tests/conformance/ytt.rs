@@ -14,9 +14,11 @@ type Answer = Result<Vec<Value>, Mistake>;
 /// it.
 fn within_limits(case: impl FnOnce() -> Answer + Send + 'static) -> Result<Answer, String> {
     let (sender, receiver) = std::sync::mpsc::channel();
-    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(move || {
-        let _ = sender.send(case());
-    });
+    let thread = std::thread::Builder::new()
+        .stack_size(8 << 20)
+        .spawn(move || {
+            let _ = sender.send(case());
+        });
     let thread = thread.map_err(|error| format!("no thread: {error}"))?;
     match receiver.recv_timeout(Duration::from_secs(10)) {
         Ok(answer) => Ok(answer),
@@ -145,9 +147,10 @@ fn recorded_case(case: &Value) -> Result<(), String> {
     };
     let error = expect.get("error").and_then(Value::as_text);
     match error.and_then(line) {
-        Some(line) if line != mistake.line => {
-            Err(format!("names line {}, expected {line}: {mistake}", mistake.line))
-        }
+        Some(line) if line != mistake.line => Err(format!(
+            "names line {}, expected {line}: {mistake}",
+            mistake.line
+        )),
         _ => Ok(()),
     }
 }

@@ -134,7 +134,9 @@ fn equals(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
     for value in &call.items {
         if value.is_callable() {
             let kind = value.type_name();
-            return fail(format!("expected argument not to be a function, but was {kind}"));
+            return fail(format!(
+                "expected argument not to be a function, but was {kind}"
+            ));
         }
         texts.push(write(heap, &plain(heap, value)?)?);
     }
@@ -153,7 +155,9 @@ fn equals(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
 fn try_to(evaluator: &mut Evaluator<'_>, function: &StarValue) -> Outcome<StarValue> {
     if !function.is_callable() {
         let kind = function.type_name();
-        return fail(format!("expected argument to be a function, but was {kind}"));
+        return fail(format!(
+            "expected argument to be a function, but was {kind}"
+        ));
     }
     let pair = match evaluator.call(function, CallArguments::default()) {
         Ok(value) => vec![value, StarValue::None],
@@ -185,10 +189,17 @@ fn check(evaluator: &mut Evaluator<'_>, check: &str, call: &NativeCall) -> Outco
         return one_not_null(evaluator, call);
     }
     if count == 0 {
-        return fail("function lambda missing 1 argument (value)");
+        let name = match check {
+            "not_null" => "value",
+            "min_len" | "max_len" => "sequence",
+            _ => "val",
+        };
+        return fail(format!("function lambda missing 1 argument ({name})"));
     }
     if count > 1 {
-        return fail(format!("function lambda accepts 1 positional argument ({count} given)"));
+        return fail(format!(
+            "function lambda accepts 1 positional argument ({count} given)"
+        ));
     }
     let value = call.item(0);
     let bound = call.receiver();
@@ -237,7 +248,9 @@ fn one_not_null(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarVal
     let value = normal(evaluator, call.item(0))?;
     let StarValue::Dict(dict) = &value else {
         let kind = value.type_name();
-        return fail(format!("check: value must be a map or dict, but was '{kind}'"));
+        return fail(format!(
+            "check: value must be a map or dict, but was '{kind}'"
+        ));
     };
     let keys = match call.bound.first() {
         Some(keys) => crate::access::items(heap, keys)?,
@@ -246,9 +259,12 @@ fn one_not_null(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarVal
     let mut others = Vec::new();
     for key in keys {
         let own = crate::keys::key_of(heap, &key)?;
-        let found = dict.entries.borrow().get(&own).map(|(_, value)| value.clone());
-        // A missing key counts as one with a value, as in ytt.
-        if !matches!(found, Some(StarValue::None)) {
+        let found = dict
+            .entries
+            .borrow()
+            .get(&own)
+            .map(|(_, value)| value.clone());
+        if !matches!(found, None | Some(StarValue::None)) {
             others.push(key);
         }
     }
@@ -258,7 +274,9 @@ fn one_not_null(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarVal
         1 => Ok(StarValue::Bool(true)),
         _ => {
             let mut found = Marks::default();
-            others.iter().try_for_each(|key| marks(heap, key, &mut found))?;
+            others
+                .iter()
+                .try_for_each(|key| marks(heap, key, &mut found))?;
             let keys = match found.has_secret {
                 true => "(secret)".to_owned(),
                 false => repr(heap, &heap.list(others)?)?,

@@ -30,7 +30,10 @@ pub(super) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
             let text = call.text(0)?;
             let encoding = encoding(call)?;
             heap.work.bytes(text.len())?;
-            let written: String = text.chars().filter(|own| !matches!(own, '\n' | '\r')).collect();
+            let written: String = text
+                .chars()
+                .filter(|own| !matches!(own, '\n' | '\r'))
+                .collect();
             match encoding.decode(written) {
                 Ok(bytes) => heap.text(String::from_utf8_lossy(&bytes).as_ref()),
                 Err(error) => fail(format!("illegal base64 data: {error}")),
@@ -54,7 +57,11 @@ pub(super) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
 }
 
 fn encoding(call: &NativeCall) -> Outcome<GeneralPurpose> {
-    let alphabet = if call.flag("url", false)? { URL_SAFE } else { STANDARD };
+    let alphabet = if call.flag("url", false)? {
+        URL_SAFE
+    } else {
+        STANDARD
+    };
     let is_raw = call.flag("raw", false)?;
     let is_strict = call.flag("strict", false)?;
     let padding = match is_raw {

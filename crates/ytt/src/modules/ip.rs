@@ -100,9 +100,7 @@ fn is_version_4(address: IpAddr) -> bool {
 
 fn address_text(heap: &Heap, address: IpAddr) -> Outcome<StarValue> {
     match address {
-        IpAddr::V6(inner) if is_version_4(address) => {
-            heap.text(inner.to_canonical().to_string())
-        }
+        IpAddr::V6(inner) if is_version_4(address) => heap.text(inner.to_canonical().to_string()),
         address => heap.text(address.to_string()),
     }
 }

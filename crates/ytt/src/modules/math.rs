@@ -92,16 +92,25 @@ pub(super) fn call(function: &str, call: &NativeCall) -> Outcome<StarValue> {
     }))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "all functions compute with floats")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "all functions compute with floats"
+)]
 fn number(value: &StarValue) -> Outcome<f64> {
     match value {
         StarValue::Int(number) => Ok(*number as f64),
         StarValue::Float(number) => Ok(*number),
-        other => fail(format!("expected float value, but was {}", other.type_name())),
+        other => fail(format!(
+            "expected float value, but was {}",
+            other.type_name()
+        )),
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the number is whole and in range")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the number is whole and in range"
+)]
 fn whole(function: &str, call: &NativeCall) -> Outcome<StarValue> {
     call.positional(1, 1)?;
     match call.item(0) {
@@ -114,7 +123,10 @@ fn whole(function: &str, call: &NativeCall) -> Outcome<StarValue> {
             Ok(StarValue::Int(number as i128))
         }
         StarValue::Float(_) => fail("cannot convert float to integer"),
-        other => fail(format!("expected float value, but was {}", other.type_name())),
+        other => fail(format!(
+            "expected float value, but was {}",
+            other.type_name()
+        )),
     }
 }
 

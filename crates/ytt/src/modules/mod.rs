@@ -61,7 +61,13 @@ const MODULES: [(&str, &[&str]); 17] = [
     ("sha256", &["sha256.sum"]),
     (
         "struct",
-        &["struct.make", "struct.make_and_bind", "struct.bind", "struct.encode", "struct.decode"],
+        &[
+            "struct.make",
+            "struct.make_and_bind",
+            "struct.bind",
+            "struct.encode",
+            "struct.decode",
+        ],
     ),
     ("template", &["template.replace"]),
     ("toml", &["toml.encode", "toml.decode"]),
@@ -85,11 +91,7 @@ const MODULES: [(&str, &[&str]); 17] = [
 ///
 /// # Errors
 /// If there is no such module, or it does not have the name.
-pub(crate) fn member(
-    evaluator: &Evaluator<'_>,
-    module: &Name,
-    name: &Name,
-) -> Outcome<StarValue> {
+pub(crate) fn member(evaluator: &Evaluator<'_>, module: &Name, name: &Name) -> Outcome<StarValue> {
     let Some(short) = module.strip_prefix("@ytt:") else {
         return fail(format!(
             "{module}: a template is one text (hint: only modules of ytt such as \"@ytt:data\" \

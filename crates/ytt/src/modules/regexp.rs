@@ -57,7 +57,10 @@ pub(super) fn call(
 }
 
 fn compiled(evaluator: &Evaluator<'_>, pattern: &str) -> Outcome<Regex> {
-    evaluator.heap.work.steps(1_000 + pattern.len().saturating_mul(10))?;
+    evaluator
+        .heap
+        .work
+        .steps(1_000 + pattern.len().saturating_mul(10))?;
     let built = RegexBuilder::new(pattern).size_limit(1 << 20).build();
     match built {
         Ok(expression) => Ok(expression),

@@ -208,5 +208,9 @@ fn key(name: &str) -> String {
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
-    if is_bare { name.to_owned() } else { quoted(name) }
+    if is_bare {
+        name.to_owned()
+    } else {
+        quoted(name)
+    }
 }

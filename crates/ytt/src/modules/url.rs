@@ -150,7 +150,10 @@ fn decoded_parameters(heap: &Heap, text: &str) -> Outcome<StarValue> {
     for pair in text.split(['&', ';']).filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let value = heap.text(unescape(value, Part::Query)?)?;
-        parameters.entry(unescape(key, Part::Query)?).or_default().push(value);
+        parameters
+            .entry(unescape(key, Part::Query)?)
+            .or_default()
+            .push(value);
     }
     let mut entries = DictEntries::default();
     for (key, items) in parameters {
@@ -163,7 +166,9 @@ fn decoded_parameters(heap: &Heap, text: &str) -> Outcome<StarValue> {
 /// `url.parse`
 fn parsed(heap: &Heap, text: &str) -> Outcome<StarValue> {
     if text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
-        return fail(format!("parse {text:?}: net/url: invalid control character in URL"));
+        return fail(format!(
+            "parse {text:?}: net/url: invalid control character in URL"
+        ));
     }
     let (before, authority, after) = split(text)?;
     let (user, host) = match authority.and_then(|own| own.rsplit_once('@')) {
@@ -186,7 +191,10 @@ fn parsed(heap: &Heap, text: &str) -> Outcome<StarValue> {
     let mut fields = IndexMap::default();
     fields.insert("user".into(), user_value);
     let bound = vec![heap.text(without)?];
-    fields.insert("without_user".into(), heap.native("url.without_user", bound)?);
+    fields.insert(
+        "without_user".into(),
+        heap.native("url.without_user", bound)?,
+    );
     let bound = vec![heap.text(whole)?];
     fields.insert("string".into(), heap.native("url.bound_value", bound)?);
     let bound = vec![heap.text(name)?];

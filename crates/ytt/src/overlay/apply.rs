@@ -65,7 +65,9 @@ fn remove_annotations(evaluator: &Evaluator<'_>, node: &NodeRef) -> Outcome<()> 
         if let StarValue::Fragment(Some(inner)) = &value {
             remove_annotations(evaluator, inner)?;
         }
-        items.iter().try_for_each(|item| remove_annotations(evaluator, item))
+        items
+            .iter()
+            .try_for_each(|item| remove_annotations(evaluator, item))
     })
 }
 

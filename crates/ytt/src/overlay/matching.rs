@@ -121,7 +121,9 @@ fn refused(
             false => Some(number_message(&wanted.to_string(), count)),
         }),
         StarValue::Text(text) => {
-            let least = text.strip_suffix('+').and_then(|text| text.parse::<usize>().ok());
+            let least = text
+                .strip_suffix('+')
+                .and_then(|text| text.parse::<usize>().ok());
             match least {
                 Some(least) if count < least => {
                     Ok(Some(number_message(&format!(">= {least}"), count)))
@@ -181,7 +183,9 @@ pub(super) fn places(
     let mut matcher = None;
     let mut expectation = Expectation::default();
     let is_annotated = annotation.is_some();
-    let named = annotation.map(|annotation| annotation.named).unwrap_or_default();
+    let named = annotation
+        .map(|annotation| annotation.named)
+        .unwrap_or_default();
     if kind == YamlKind::ArrayItem && !is_annotated {
         return Ok(Some(Vec::new()));
     }
@@ -195,7 +199,9 @@ pub(super) fn places(
         if &**name == "by" {
             matcher = Some(value.clone());
         } else if !expectation.set(name, value) {
-            return fail(format!("Unknown '{MATCH}' annotation keyword argument '{name}'"));
+            return fail(format!(
+                "Unknown '{MATCH}' annotation keyword argument '{name}'"
+            ));
         }
     }
     expectation.fill(defaults);
@@ -237,9 +243,9 @@ fn matched(
         (item.kind, item.value.clone())
     };
     let matcher = match &matcher {
-        StarValue::Text(_) if kind != YamlKind::Document => {
-            evaluator.heap.native("overlay.map_key_matcher", vec![matcher])?
-        }
+        StarValue::Text(_) if kind != YamlKind::Document => evaluator
+            .heap
+            .native("overlay.map_key_matcher", vec![matcher])?,
         matcher if matcher.is_callable() => matcher.clone(),
         other => {
             let name = other.type_name();

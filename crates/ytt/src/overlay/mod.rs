@@ -25,7 +25,9 @@ pub(crate) fn call(
         "apply" => apply::apply(evaluator, &call.items),
         "index" => {
             call.exactly(1)?;
-            evaluator.heap.native("overlay.index_matcher", vec![integer(call.item(0))?])
+            evaluator
+                .heap
+                .native("overlay.index_matcher", vec![integer(call.item(0))?])
         }
         "all" => {
             call.exactly(3)?;
@@ -34,18 +36,28 @@ pub(crate) fn call(
         "map_key" => {
             call.exactly(1)?;
             call.text(0)?;
-            evaluator.heap.native("overlay.map_key_matcher", call.items.clone())
+            evaluator
+                .heap
+                .native("overlay.map_key_matcher", call.items.clone())
         }
         "subset" => {
             call.exactly(1)?;
-            evaluator.heap.native("overlay.subset_matcher", call.items.clone())
+            evaluator
+                .heap
+                .native("overlay.subset_matcher", call.items.clone())
         }
         "and_op" | "or_op" if call.items.is_empty() => fail("expected at least one argument"),
-        "and_op" => evaluator.heap.native("overlay.and_matcher", call.items.clone()),
-        "or_op" => evaluator.heap.native("overlay.or_matcher", call.items.clone()),
+        "and_op" => evaluator
+            .heap
+            .native("overlay.and_matcher", call.items.clone()),
+        "or_op" => evaluator
+            .heap
+            .native("overlay.or_matcher", call.items.clone()),
         "not_op" => {
             call.exactly(1)?;
-            evaluator.heap.native("overlay.not_matcher", call.items.clone())
+            evaluator
+                .heap
+                .native("overlay.not_matcher", call.items.clone())
         }
         matcher => {
             call.exactly(3)?;
@@ -104,11 +116,17 @@ fn matches(evaluator: &mut Evaluator<'_>, matcher: &str, call: &NativeCall) -> O
 fn map_value(of: &StarValue, key: &StarValue) -> Outcome<StarValue> {
     let wanted = key.as_text().cloned().unwrap_or_default();
     let StarValue::Fragment(Some(node)) = of else {
-        return fail(format!("Expected value to be map, but was {}", of.type_name()));
+        return fail(format!(
+            "Expected value to be map, but was {}",
+            of.type_name()
+        ));
     };
     let node = node.borrow();
     if node.kind != YamlKind::Map {
-        return fail(format!("Expected value to be map, but was {}", node.kind.words()));
+        return fail(format!(
+            "Expected value to be map, but was {}",
+            node.kind.words()
+        ));
     }
     for item in &node.items {
         let item = item.borrow();
@@ -116,5 +134,7 @@ fn map_value(of: &StarValue, key: &StarValue) -> Outcome<StarValue> {
             return Ok(item.value.clone());
         }
     }
-    fail(format!("Expected to find map item with key '{wanted}', but did not"))
+    fail(format!(
+        "Expected to find map item with key '{wanted}', but did not"
+    ))
 }

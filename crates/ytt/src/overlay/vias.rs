@@ -77,11 +77,7 @@ impl Via {
 ///
 /// # Errors
 /// If the assertion does not hold.
-pub(super) fn check(
-    evaluator: &mut Evaluator<'_>,
-    old: &NodeRef,
-    new: &NodeRef,
-) -> Outcome<()> {
+pub(super) fn check(evaluator: &mut Evaluator<'_>, old: &NodeRef, new: &NodeRef) -> Outcome<()> {
     let annotation = new.borrow().annotation("overlay/assert").cloned();
     let mut function = None;
     for (name, value) in annotation.map(|own| own.named).unwrap_or_default() {
