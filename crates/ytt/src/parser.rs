@@ -3,11 +3,11 @@
 use blueprint::Name;
 
 use crate::ast::{
-    BinaryOperator, ContextEnd, ExprForm, FunctionBody, FunctionCode, FunctionParameter, Import,
-    NamePlace, ParameterKind, StarExpr, StarTarget, Statement, StatementForm,
+    BinaryOperator, ContextEnd, ExprForm, FunctionCode, FunctionParameter, LoadedName, NamePlace,
+    StarExpr, StarFunctionBody, StarParameterKind, StarTarget, Statement, StatementForm,
 };
 use crate::blocks::with_blocks;
-use crate::lexer::{StarToken, TokenKind, tokens};
+use crate::lexer::{StarToken, StarTokenKind, tokens};
 
 /// The largest number of nested expressions and blocks.
 const MAX_NESTING: usize = 200;
@@ -20,13 +20,13 @@ pub(crate) struct SyntaxFault {
 }
 
 /// The result of reading something.
-pub(crate) type Parsed<T> = Result<T, SyntaxFault>;
+pub(crate) type SyntaxResult<T> = Result<T, SyntaxFault>;
 
 /// Parses a program.
 ///
 /// # Errors
 /// At the first mistake of syntax.
-pub(crate) fn parse(text: &str) -> Parsed<Vec<Statement>> {
+pub(crate) fn parse(text: &str) -> SyntaxResult<Vec<Statement>> {
     let mut parser = StarParser {
         tokens: with_blocks(tokens(text)),
         at: 0,
@@ -34,8 +34,8 @@ pub(crate) fn parse(text: &str) -> Parsed<Vec<Statement>> {
     };
     parser.check_current()?;
     let mut statements = Vec::new();
-    while parser.kind() != &TokenKind::End {
-        if parser.kind() == &TokenKind::LineBreak {
+    while parser.kind() != &StarTokenKind::End {
+        if parser.kind() == &StarTokenKind::LineBreak {
             parser.advance()?;
             continue;
         }
@@ -58,17 +58,17 @@ impl StarParser {
     }
 
     /// The kind of the next token.
-    pub(crate) fn kind(&self) -> &TokenKind {
+    pub(crate) fn kind(&self) -> &StarTokenKind {
         &self.token().kind
     }
 
     /// Whether the next token is a word or sign.
     pub(crate) fn is(&self, sign: &str) -> bool {
-        matches!(self.kind(), TokenKind::Sign(own) if *own == sign)
+        matches!(self.kind(), StarTokenKind::Sign(own) if *own == sign)
     }
 
     /// Passes a token. Returns its line.
-    pub(crate) fn advance(&mut self) -> Parsed<u32> {
+    pub(crate) fn advance(&mut self) -> SyntaxResult<u32> {
         let line = self.token().line;
         if self.at + 1 < self.tokens.len() {
             self.at += 1;
@@ -77,10 +77,10 @@ impl StarParser {
         Ok(line)
     }
 
-    fn check_current(&self) -> Parsed<()> {
+    fn check_current(&self) -> SyntaxResult<()> {
         let token = self.token();
         match &token.kind {
-            TokenKind::Invalid(message) => Err(SyntaxFault {
+            StarTokenKind::Invalid(message) => Err(SyntaxFault {
                 line: token.line,
                 message: message.clone(),
             }),
@@ -89,7 +89,7 @@ impl StarParser {
     }
 
     /// Passes a word or sign if it comes next.
-    pub(crate) fn take(&mut self, sign: &str) -> Parsed<bool> {
+    pub(crate) fn take(&mut self, sign: &str) -> SyntaxResult<bool> {
         let found = self.is(sign);
         if found {
             self.advance()?;
@@ -98,7 +98,7 @@ impl StarParser {
     }
 
     /// Passes a word or sign that must come next. Returns its line.
-    pub(crate) fn expect(&mut self, sign: &str) -> Parsed<u32> {
+    pub(crate) fn expect(&mut self, sign: &str) -> SyntaxResult<u32> {
         if self.is(sign) {
             return self.advance();
         }
@@ -109,7 +109,7 @@ impl StarParser {
         self.fail(message)
     }
 
-    fn expect_kind(&mut self, kind: &TokenKind) -> Parsed<()> {
+    fn expect_kind(&mut self, kind: &StarTokenKind) -> SyntaxResult<()> {
         if self.kind() == kind {
             self.advance()?;
             return Ok(());
@@ -122,7 +122,7 @@ impl StarParser {
     }
 
     /// A mistake at the next token.
-    pub(crate) fn fail<T>(&self, message: impl Into<String>) -> Parsed<T> {
+    pub(crate) fn fail<T>(&self, message: impl Into<String>) -> SyntaxResult<T> {
         Err(SyntaxFault {
             line: self.token().end_line,
             message: message.into(),
@@ -130,7 +130,10 @@ impl StarParser {
     }
 
     /// The result of `inside` one level deeper.
-    pub(crate) fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    pub(crate) fn nested<T>(
+        &mut self,
+        inside: impl FnOnce(&mut Self) -> SyntaxResult<T>,
+    ) -> SyntaxResult<T> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
             return self.fail(format!(
@@ -143,27 +146,28 @@ impl StarParser {
     }
 
     /// An identifier.
-    pub(crate) fn identifier(&mut self) -> Parsed<Name> {
-        if let TokenKind::Identifier(name) = self.kind() {
+    pub(crate) fn identifier(&mut self) -> SyntaxResult<Name> {
+        if let StarTokenKind::Identifier(name) = self.kind() {
             let name = name.clone();
             self.advance()?;
             return Ok(name);
         }
         match self.kind() {
-            TokenKind::Sign(word) if word.bytes().all(|byte| byte.is_ascii_alphabetic()) => self
-                .fail(format!(
+            StarTokenKind::Sign(word) if word.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+                self.fail(format!(
                     "use of reserved keyword '{word}' is not allowed (expected identifier)"
-                )),
+                ))
+            }
             _ => self.fail("not an identifier"),
         }
     }
 
-    fn statement(&mut self, statements: &mut Vec<Statement>) -> Parsed<()> {
+    fn statement(&mut self, statements: &mut Vec<Statement>) -> SyntaxResult<()> {
         let line = self.token().line;
         let form = match self.kind() {
-            TokenKind::Sign("def") => self.def()?,
-            TokenKind::Sign("if") => self.nested(StarParser::if_statement)?,
-            TokenKind::Sign("for") => {
+            StarTokenKind::Sign("def") => self.def()?,
+            StarTokenKind::Sign("if") => self.nested(StarParser::if_statement)?,
+            StarTokenKind::Sign("for") => {
                 self.advance()?;
                 let target = self.loop_target()?;
                 self.expect("in")?;
@@ -171,7 +175,7 @@ impl StarParser {
                 self.expect(":")?;
                 StatementForm::For(target, items, self.suite()?)
             }
-            TokenKind::Sign("while") => {
+            StarTokenKind::Sign("while") => {
                 self.advance()?;
                 let condition = self.test()?;
                 self.expect(":")?;
@@ -183,21 +187,21 @@ impl StarParser {
         Ok(())
     }
 
-    fn def(&mut self) -> Parsed<StatementForm> {
+    fn def(&mut self) -> SyntaxResult<StatementForm> {
         let line = self.advance()?;
         let name = self.identifier()?;
         self.expect("(")?;
         let parameters = self.parameters()?;
         self.expect(")")?;
         self.expect(":")?;
-        let body = FunctionBody::Block(self.suite()?);
+        let body = StarFunctionBody::Block(self.suite()?);
         let target = StarTarget::Name(name.clone(), NamePlace::Unresolved);
         let code = function(name, line, parameters, body);
         Ok(StatementForm::Def(target, std::sync::Arc::new(code)))
     }
 
     /// `if` or `elif` with everything that belongs to it.
-    fn if_statement(&mut self) -> Parsed<StatementForm> {
+    fn if_statement(&mut self) -> SyntaxResult<StatementForm> {
         self.advance()?;
         let condition = self.test()?;
         self.expect(":")?;
@@ -216,62 +220,64 @@ impl StarParser {
     }
 
     /// The statements after a colon: a block, or some on the same line.
-    fn suite(&mut self) -> Parsed<Vec<Statement>> {
+    fn suite(&mut self) -> SyntaxResult<Vec<Statement>> {
         let mut statements = Vec::new();
-        if self.kind() != &TokenKind::LineBreak {
+        if self.kind() != &StarTokenKind::LineBreak {
             self.simple_statements(&mut statements)?;
             return Ok(statements);
         }
         self.advance()?;
-        self.expect_kind(&TokenKind::Indent)?;
+        self.expect_kind(&StarTokenKind::Indent)?;
         self.nested(|parser| {
-            while !matches!(parser.kind(), TokenKind::Outdent | TokenKind::End) {
+            while !matches!(parser.kind(), StarTokenKind::Outdent | StarTokenKind::End) {
                 parser.statement(&mut statements)?;
             }
-            parser.expect_kind(&TokenKind::Outdent)
+            parser.expect_kind(&StarTokenKind::Outdent)
         })?;
         Ok(statements)
     }
 
-    fn simple_statements(&mut self, statements: &mut Vec<Statement>) -> Parsed<()> {
+    fn simple_statements(&mut self, statements: &mut Vec<Statement>) -> SyntaxResult<()> {
         loop {
             let line = self.token().line;
             let form = self.small_statement()?;
             statements.push(Statement { line, form });
-            if !self.take(";")? || matches!(self.kind(), TokenKind::LineBreak | TokenKind::End) {
+            if !self.take(";")?
+                || matches!(self.kind(), StarTokenKind::LineBreak | StarTokenKind::End)
+            {
                 break;
             }
         }
-        if self.kind() == &TokenKind::End {
+        if self.kind() == &StarTokenKind::End {
             return Ok(());
         }
-        self.expect_kind(&TokenKind::LineBreak)
+        self.expect_kind(&StarTokenKind::LineBreak)
     }
 
-    fn small_statement(&mut self) -> Parsed<StatementForm> {
+    fn small_statement(&mut self) -> SyntaxResult<StatementForm> {
         match self.kind() {
-            TokenKind::Sign("return") => {
+            StarTokenKind::Sign("return") => {
                 self.advance()?;
-                let ends = matches!(self.kind(), TokenKind::LineBreak | TokenKind::End);
+                let ends = matches!(self.kind(), StarTokenKind::LineBreak | StarTokenKind::End);
                 let value = match ends || self.is(";") {
                     true => None,
                     false => Some(self.expression(false)?),
                 };
                 return Ok(StatementForm::Return(value, ContextEnd::Stays));
             }
-            TokenKind::Sign("break") => {
+            StarTokenKind::Sign("break") => {
                 self.advance()?;
                 return Ok(StatementForm::Break);
             }
-            TokenKind::Sign("continue") => {
+            StarTokenKind::Sign("continue") => {
                 self.advance()?;
                 return Ok(StatementForm::Continue);
             }
-            TokenKind::Sign("load") => return self.load(),
+            StarTokenKind::Sign("load") => return self.load(),
             _ => {}
         }
         let left = self.expression(false)?;
-        let TokenKind::Sign(sign) = *self.kind() else {
+        let StarTokenKind::Sign(sign) = *self.kind() else {
             return Ok(StatementForm::Expression(left));
         };
         if sign == "=" {
@@ -291,7 +297,7 @@ impl StarParser {
     }
 
     /// An expression as something that is assigned to.
-    pub(crate) fn target(&self, expr: StarExpr) -> Parsed<StarTarget> {
+    pub(crate) fn target(&self, expr: StarExpr) -> SyntaxResult<StarTarget> {
         let line = expr.line;
         Ok(match expr.form {
             ExprForm::Name(name, place) => StarTarget::Name(name, place),
@@ -299,7 +305,7 @@ impl StarParser {
             ExprForm::Attribute(of, name) => StarTarget::Attribute(of, name, line),
             ExprForm::Tuple(parts) | ExprForm::List(parts) if !parts.is_empty() => {
                 let targets = parts.into_iter().map(|part| self.target(part));
-                StarTarget::Several(targets.collect::<Parsed<_>>()?, line)
+                StarTarget::Several(targets.collect::<SyntaxResult<_>>()?, line)
             }
             _ => {
                 return Err(SyntaxFault {
@@ -310,10 +316,10 @@ impl StarParser {
         })
     }
 
-    fn load(&mut self) -> Parsed<StatementForm> {
+    fn load(&mut self) -> SyntaxResult<StatementForm> {
         self.advance()?;
         self.expect("(")?;
-        let TokenKind::Text(module) = self.kind() else {
+        let StarTokenKind::Text(module) = self.kind() else {
             return self.fail("first operand of load statement must be a string literal");
         };
         let module = module.clone();
@@ -322,23 +328,23 @@ impl StarParser {
         while !self.is(")") {
             self.expect(",")?;
             match self.kind() {
-                TokenKind::Sign(")") => break,
-                TokenKind::Text(name) => {
+                StarTokenKind::Sign(")") => break,
+                StarTokenKind::Text(name) => {
                     let name = name.clone();
                     self.advance()?;
                     let target = StarTarget::Name(name.clone(), NamePlace::Unresolved);
-                    imports.push(Import { target, name });
+                    imports.push(LoadedName { target, name });
                 }
-                TokenKind::Identifier(own) => {
+                StarTokenKind::Identifier(own) => {
                     let target = StarTarget::Name(own.clone(), NamePlace::Unresolved);
                     self.advance()?;
                     self.expect("=")?;
-                    let TokenKind::Text(name) = self.kind() else {
+                    let StarTokenKind::Text(name) = self.kind() else {
                         return self.fail("original name of loaded symbol must be quoted");
                     };
                     let name = name.clone();
                     self.advance()?;
-                    imports.push(Import { target, name });
+                    imports.push(LoadedName { target, name });
                 }
                 other => {
                     let words = other.words();
@@ -356,9 +362,9 @@ impl StarParser {
     }
 
     /// The parameters of a function, up to the bracket or colon behind them.
-    pub(crate) fn parameters(&mut self) -> Parsed<Vec<FunctionParameter>> {
+    pub(crate) fn parameters(&mut self) -> SyntaxResult<Vec<FunctionParameter>> {
         let mut parameters: Vec<FunctionParameter> = Vec::new();
-        while !self.is(")") && !self.is(":") && self.kind() != &TokenKind::End {
+        while !self.is(")") && !self.is(":") && self.kind() != &StarTokenKind::End {
             if !parameters.is_empty() {
                 self.expect(",")?;
             }
@@ -366,17 +372,19 @@ impl StarParser {
                 break;
             }
             let parameter = if self.take("**")? {
-                parameter(self.identifier()?, ParameterKind::Entries)
+                parameter(self.identifier()?, StarParameterKind::Entries)
             } else if self.take("*")? {
                 match self.kind() {
-                    TokenKind::Identifier(_) => parameter(self.identifier()?, ParameterKind::Items),
-                    _ => parameter("*".into(), ParameterKind::Divider),
+                    StarTokenKind::Identifier(_) => {
+                        parameter(self.identifier()?, StarParameterKind::Items)
+                    }
+                    _ => parameter("*".into(), StarParameterKind::Divider),
                 }
             } else {
                 let name = self.identifier()?;
                 match self.take("=")? {
-                    true => parameter(name, ParameterKind::Optional(self.test()?)),
-                    false => parameter(name, ParameterKind::Required),
+                    true => parameter(name, StarParameterKind::Optional(self.test()?)),
+                    false => parameter(name, StarParameterKind::Required),
                 }
             };
             parameters.push(parameter);
@@ -385,7 +393,7 @@ impl StarParser {
     }
 }
 
-fn parameter(name: Name, kind: ParameterKind) -> FunctionParameter {
+fn parameter(name: Name, kind: StarParameterKind) -> FunctionParameter {
     FunctionParameter { name, kind }
 }
 
@@ -394,7 +402,7 @@ pub(crate) fn function(
     name: Name,
     line: u32,
     parameters: Vec<FunctionParameter>,
-    body: FunctionBody,
+    body: StarFunctionBody,
 ) -> FunctionCode {
     FunctionCode {
         name,

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use blueprint::Name;
 
 use crate::ast::{
-    Argument, Clause, ComprehensionBody, ComprehensionCode, ExprForm, FunctionBody, FunctionCode,
-    NamePlace, ParameterKind, StarExpr, StarProgram, StarTarget, Statement, StatementForm,
+    Clause, ComprehensionBody, ComprehensionCode, ExprForm, FunctionCode, NamePlace, StarArgument,
+    StarExpr, StarFunctionBody, StarParameterKind, StarProgram, StarTarget, Statement,
+    StatementForm,
 };
-use crate::parser::{Parsed, SyntaxFault};
+use crate::parser::{SyntaxFault, SyntaxResult};
 
 /// Resolves the names of a program. `is_universal` knows the names that every program has.
 ///
@@ -18,7 +19,7 @@ use crate::parser::{Parsed, SyntaxFault};
 pub(crate) fn resolve(
     mut statements: Vec<Statement>,
     is_universal: fn(&str) -> bool,
-) -> Parsed<StarProgram> {
+) -> SyntaxResult<StarProgram> {
     let mut resolver = Resolver {
         functions: vec![FunctionScope::default()],
         globals: HashMap::new(),
@@ -89,7 +90,7 @@ struct Resolver {
     conditions: u32,
 }
 
-fn mistake<T>(line: u32, message: impl Into<String>) -> Parsed<T> {
+fn mistake<T>(line: u32, message: impl Into<String>) -> SyntaxResult<T> {
     Err(SyntaxFault {
         line,
         message: message.into(),
@@ -125,7 +126,7 @@ impl Resolver {
         Some(NamePlace::Captured(captured.len() - 1))
     }
 
-    fn place(&mut self, name: &Name, line: u32) -> Parsed<NamePlace> {
+    fn place(&mut self, name: &Name, line: u32) -> SyntaxResult<NamePlace> {
         if let Some(place) = self.find(self.functions.len() - 1, name) {
             return Ok(place);
         }
@@ -144,13 +145,13 @@ impl Resolver {
         mistake(line, format!("undefined: {name}{hint}"))
     }
 
-    fn block(&mut self, statements: &mut [Statement]) -> Parsed<()> {
+    fn block(&mut self, statements: &mut [Statement]) -> SyntaxResult<()> {
         statements
             .iter_mut()
             .try_for_each(|statement| self.statement(statement))
     }
 
-    fn statement(&mut self, statement: &mut Statement) -> Parsed<()> {
+    fn statement(&mut self, statement: &mut Statement) -> SyntaxResult<()> {
         let line = statement.line;
         match &mut statement.form {
             StatementForm::Expression(value) => self.expr(value),
@@ -220,14 +221,14 @@ impl Resolver {
         }
     }
 
-    fn loop_body(&mut self, body: &mut [Statement]) -> Parsed<()> {
+    fn loop_body(&mut self, body: &mut [Statement]) -> SyntaxResult<()> {
         self.loops += 1;
         self.block(body)?;
         self.loops -= 1;
         Ok(())
     }
 
-    fn target(&mut self, target: &mut StarTarget, line: u32) -> Parsed<()> {
+    fn target(&mut self, target: &mut StarTarget, line: u32) -> SyntaxResult<()> {
         match target {
             StarTarget::Name(name, place) => {
                 *place = self.place(name, line)?;
@@ -241,19 +242,19 @@ impl Resolver {
         }
     }
 
-    fn function(&mut self, code: &mut FunctionCode) -> Parsed<()> {
+    fn function(&mut self, code: &mut FunctionCode) -> SyntaxResult<()> {
         let mut scope = FunctionScope::default();
         let (mut optional, mut named_only) = (false, false);
         for parameter in &mut code.parameters {
             match &mut parameter.kind {
-                ParameterKind::Optional(default) => {
+                StarParameterKind::Optional(default) => {
                     self.expr(default)?;
                     optional = true;
                 }
-                ParameterKind::Required if optional && !named_only => {
+                StarParameterKind::Required if optional && !named_only => {
                     return mistake(code.line, "required parameter may not follow optional");
                 }
-                ParameterKind::Items | ParameterKind::Divider => named_only = true,
+                StarParameterKind::Items | StarParameterKind::Divider => named_only = true,
                 _ => {}
             }
             if scope.locals.contains_key(&parameter.name) {
@@ -264,7 +265,7 @@ impl Resolver {
             }
             scope.add_local(&parameter.name);
         }
-        if let FunctionBody::Block(statements) = &code.body {
+        if let StarFunctionBody::Block(statements) = &code.body {
             let mut names = Vec::new();
             bound_names(statements, &mut names);
             names.iter().for_each(|name| scope.add_local(name));
@@ -275,8 +276,8 @@ impl Resolver {
             std::mem::take(&mut self.conditions),
         );
         match &mut code.body {
-            FunctionBody::Block(statements) => self.block(statements)?,
-            FunctionBody::Value(value) => self.expr(value)?,
+            StarFunctionBody::Block(statements) => self.block(statements)?,
+            StarFunctionBody::Value(value) => self.expr(value)?,
         }
         (self.loops, self.conditions) = outside;
         let scope = self.functions.pop().unwrap_or_default();
@@ -286,7 +287,7 @@ impl Resolver {
         Ok(())
     }
 
-    fn expr(&mut self, expr: &mut StarExpr) -> Parsed<()> {
+    fn expr(&mut self, expr: &mut StarExpr) -> SyntaxResult<()> {
         let line = expr.line;
         match &mut expr.form {
             ExprForm::Name(name, place) => {
@@ -326,30 +327,30 @@ impl Resolver {
         }
     }
 
-    fn arguments(&mut self, arguments: &mut [Argument], line: u32) -> Parsed<()> {
+    fn arguments(&mut self, arguments: &mut [StarArgument], line: u32) -> SyntaxResult<()> {
         let mut names: Vec<Name> = Vec::new();
         for argument in arguments {
             match argument {
-                Argument::Positional(value) => {
+                StarArgument::Positional(value) => {
                     if !names.is_empty() {
                         return mistake(line, "positional argument may not follow named");
                     }
                     self.expr(value)?;
                 }
-                Argument::Named(name, value) => {
+                StarArgument::Named(name, value) => {
                     if names.contains(name) {
                         return mistake(line, format!("keyword argument {name} repeated"));
                     }
                     names.push(name.clone());
                     self.expr(value)?;
                 }
-                Argument::Items(value) | Argument::Entries(value) => self.expr(value)?,
+                StarArgument::Items(value) | StarArgument::Entries(value) => self.expr(value)?,
             }
         }
         Ok(())
     }
 
-    fn comprehension(&mut self, code: &mut ComprehensionCode, line: u32) -> Parsed<()> {
+    fn comprehension(&mut self, code: &mut ComprehensionCode, line: u32) -> SyntaxResult<()> {
         for (at, clause) in code.clauses.iter_mut().enumerate() {
             match clause {
                 Clause::For(target, items) => {

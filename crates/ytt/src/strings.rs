@@ -2,7 +2,7 @@
 
 use crate::access;
 use crate::evaluator::Evaluator;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::heap::Heap;
 use crate::native_call::NativeCall;
 use crate::string_format::format;
@@ -16,7 +16,7 @@ pub(crate) fn call(
     evaluator: &mut Evaluator<'_>,
     method: &str,
     call: &NativeCall,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     let Some(text) = call.receiver().as_text() else {
         return fail(format!("{method} has no receiver"));
     };
@@ -112,7 +112,7 @@ fn title(text: &str) -> String {
     found
 }
 
-fn text_argument<'c>(call: &'c NativeCall, at: usize, method: &str) -> Outcome<&'c str> {
+fn text_argument<'c>(call: &'c NativeCall, at: usize, method: &str) -> Evaluated<&'c str> {
     match call.item(at).as_text() {
         Some(text) => Ok(text),
         None => {
@@ -126,7 +126,7 @@ fn text_argument<'c>(call: &'c NativeCall, at: usize, method: &str) -> Outcome<&
 }
 
 /// The part of a text between two bounds, and where it begins.
-fn bounded<'t>(text: &'t str, call: &NativeCall, at: usize) -> Outcome<(&'t str, usize)> {
+fn bounded<'t>(text: &'t str, call: &NativeCall, at: usize) -> Evaluated<(&'t str, usize)> {
     let count = text.len() as i128;
     let bound = |value: Option<&StarValue>, usual: i128| match value.map(StarValue::open) {
         None | Some(StarValue::None) => Ok(usual),
@@ -141,7 +141,7 @@ fn bounded<'t>(text: &'t str, call: &NativeCall, at: usize) -> Outcome<(&'t str,
     Ok((text.get(start..end).unwrap_or_default(), start))
 }
 
-fn search(method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn search(method: &str, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 3)?;
     let part = text_argument(call, 0, method)?;
     let (within, start) = bounded(text, call, 1)?;
@@ -163,7 +163,7 @@ fn search(method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
     }
 }
 
-fn affix(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn affix(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 3)?;
     let (within, _) = bounded(text, call, 1)?;
     let fits = |part: &str| match method {
@@ -187,7 +187,7 @@ fn affix(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcome<St
     Ok(StarValue::Bool(fits(text_argument(call, 0, method)?)))
 }
 
-fn join(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn join(heap: &Heap, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 1)?;
     let mut joined = String::new();
     for (at, item) in access::items(heap, call.item(0))?.iter().enumerate() {
@@ -204,7 +204,7 @@ fn join(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> {
     heap.text(joined)
 }
 
-fn partition(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn partition(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 1)?;
     let part = text_argument(call, 0, method)?;
     if part.is_empty() {
@@ -222,7 +222,7 @@ fn partition(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcom
     heap.tuple(parts.into_iter().map(StarValue::text).collect())
 }
 
-fn replace(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn replace(heap: &Heap, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(2, 3)?;
     let old = text_argument(call, 0, "replace")?;
     let new = text_argument(call, 1, "replace")?;
@@ -242,7 +242,7 @@ fn replace(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> {
     Ok(StarValue::text(text.replacen(old, new, most)))
 }
 
-fn split(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn split(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(0, 2)?;
     let most = match call.get(1).map(StarValue::open) {
         None => usize::MAX,
@@ -315,7 +315,7 @@ fn rsplit_blanks(text: &str, most: usize) -> Vec<&str> {
     parts
 }
 
-fn splitlines(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn splitlines(heap: &Heap, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(0, 1)?;
     let keeps_ends = crate::evaluator::truth(call.item(0))?;
     let lines = text.split_inclusive('\n').map(|line| match keeps_ends {
@@ -325,7 +325,7 @@ fn splitlines(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> 
     heap.list(lines.map(StarValue::text).collect())
 }
 
-fn strip(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn strip(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(0, 1)?;
     let letters = match call.get(0) {
         None => None,

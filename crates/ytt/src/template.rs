@@ -7,7 +7,7 @@ use blueprint::{Map, Value};
 use crate::compile::{Compiled, text_template, yaml_template};
 use crate::convert::{data_values, to_value, unknown};
 use crate::evaluator::Evaluator;
-use crate::halt::{Fault, Halt, Outcome, fail};
+use crate::halt::{Evaluated, Halted, TemplateFault, fail};
 use crate::heap::Heap;
 use crate::limits::{RenderLimits, Work};
 use crate::mistake::TemplateMistake;
@@ -22,21 +22,21 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// A parsed template of YAML. It can be rendered any number of times.
 #[derive(Clone, Debug)]
-pub struct Template {
+pub struct YttTemplate {
     text: Arc<str>,
     compiled: Arc<Compiled>,
 }
 
-impl Template {
+impl YttTemplate {
     /// Parses a template.
     ///
     /// # Errors
     /// If the text is no YAML, or its code is invalid.
-    pub fn parse(text: &str) -> Result<Template, TemplateMistake> {
+    pub fn parse(text: &str) -> Result<YttTemplate, TemplateMistake> {
         check_size(text)?;
         let compiled = read(text).and_then(|source| yaml_template(&source, is_universal));
         let compiled = compiled.map_err(|mistake| mistake.in_text(text))?;
-        Ok(Template {
+        Ok(YttTemplate {
             text: text.into(),
             compiled: Arc::new(compiled),
         })
@@ -56,7 +56,7 @@ impl Template {
     ) -> Result<Vec<Value>, TemplateMistake> {
         let result = run(&self.compiled, values, limits, documents);
         match result {
-            Err(Halt::Unknown(waits_for)) => Ok(vec![unknown(waits_for)]),
+            Err(Halted::Unknown(waits_for)) => Ok(vec![unknown(waits_for)]),
             Err(halt) => Err(mistake(&self.compiled, &self.text, halt)),
             Ok(documents) => Ok(documents),
         }
@@ -95,7 +95,7 @@ impl TextTemplate {
             _ => Ok(Value::text("")),
         });
         match result {
-            Err(Halt::Unknown(waits_for)) => Ok(unknown(waits_for)),
+            Err(Halted::Unknown(waits_for)) => Ok(unknown(waits_for)),
             Err(halt) => Err(mistake(&self.compiled, &self.text, halt)),
             Ok(text) => Ok(text),
         }
@@ -114,8 +114,8 @@ fn run<T>(
     compiled: &Compiled,
     values: &Map,
     limits: &RenderLimits,
-    result: impl FnOnce(&Heap, &StarValue) -> Outcome<T>,
-) -> Outcome<T> {
+    result: impl FnOnce(&Heap, &StarValue) -> Evaluated<T>,
+) -> Evaluated<T> {
     let heap = Heap::new(Work::new(*limits));
     let data = data_values(&heap, values)?;
     let mut evaluator = Evaluator {
@@ -135,7 +135,7 @@ fn run<T>(
 }
 
 /// The documents below the root, without empty ones.
-fn documents(heap: &Heap, root: &StarValue) -> Outcome<Vec<Value>> {
+fn documents(heap: &Heap, root: &StarValue) -> Evaluated<Vec<Value>> {
     let StarValue::Fragment(Some(node)) = root else {
         return Ok(Vec::new());
     };
@@ -158,16 +158,18 @@ fn documents(heap: &Heap, root: &StarValue) -> Outcome<Vec<Value>> {
     Ok(documents)
 }
 
-fn mistake(compiled: &Compiled, text: &str, halt: Halt) -> TemplateMistake {
-    let (line, message) = match halt {
-        Halt::Failed(Fault { message, line }) => {
-            (line.map_or(1, |line| compiled.line(line)), message)
+fn mistake(compiled: &Compiled, text: &str, halt: Halted) -> TemplateMistake {
+    let fault = match halt {
+        Halted::Failed(fault) => fault,
+        Halted::Limit(mut fault) => {
+            fault.message = format!("the template does too much: {}", fault.message);
+            fault
         }
-        Halt::Limit(message) => (1, format!("the template does too much: {message}")),
-        Halt::Unknown(_) => (
-            1,
-            "the template needs a value that is not known yet".to_owned(),
-        ),
+        Halted::Unknown(_) => TemplateFault {
+            message: "the template needs a value that is not known yet".to_owned(),
+            line: None,
+        },
     };
-    TemplateMistake::new(line, message).in_text(text)
+    let line = fault.line.map_or(1, |line| compiled.line(line));
+    TemplateMistake::new(line, fault.message).in_text(text)
 }

@@ -1,7 +1,7 @@
 //! Values as text: `str` and `repr`.
 
 use crate::go_float;
-use crate::halt::Outcome;
+use crate::halt::Evaluated;
 use crate::heap::Heap;
 use crate::value::{StarValue, StructKind};
 use crate::yaml_tree::YamlKind;
@@ -10,7 +10,7 @@ use crate::yaml_tree::YamlKind;
 ///
 /// # Errors
 /// If the text is too long or too deep.
-pub(crate) fn str(heap: &Heap, value: &StarValue) -> Outcome<String> {
+pub(crate) fn str(heap: &Heap, value: &StarValue) -> Evaluated<String> {
     match value.open() {
         StarValue::Text(text) => Ok(text.to_string()),
         other => repr(heap, other),
@@ -21,8 +21,8 @@ pub(crate) fn str(heap: &Heap, value: &StarValue) -> Outcome<String> {
 ///
 /// # Errors
 /// If the text is too long or too deep.
-pub(crate) fn repr(heap: &Heap, value: &StarValue) -> Outcome<String> {
-    let mut writer = Writer {
+pub(crate) fn repr(heap: &Heap, value: &StarValue) -> Evaluated<String> {
+    let mut writer = TextFormWriter {
         heap,
         text: String::new(),
         path: Vec::new(),
@@ -31,21 +31,21 @@ pub(crate) fn repr(heap: &Heap, value: &StarValue) -> Outcome<String> {
     Ok(writer.text)
 }
 
-struct Writer<'h> {
+struct TextFormWriter<'h> {
     heap: &'h Heap,
     text: String,
     /// The containers around, to find those that hold themselves.
     path: Vec<*const ()>,
 }
 
-impl Writer<'_> {
-    fn push(&mut self, text: &str) -> Outcome<()> {
+impl TextFormWriter<'_> {
+    fn push(&mut self, text: &str) -> Evaluated<()> {
         self.heap.work.bytes(text.len())?;
         self.text.push_str(text);
         Ok(())
     }
 
-    fn write(&mut self, value: &StarValue) -> Outcome<()> {
+    fn write(&mut self, value: &StarValue) -> Evaluated<()> {
         let heap = self.heap;
         heap.work.enter()?;
         let result = self.write_inside(value);
@@ -53,7 +53,7 @@ impl Writer<'_> {
         result
     }
 
-    fn write_inside(&mut self, value: &StarValue) -> Outcome<()> {
+    fn write_inside(&mut self, value: &StarValue) -> Evaluated<()> {
         match value.open() {
             StarValue::List(list) => {
                 let place = std::rc::Rc::as_ptr(list).cast();
@@ -95,7 +95,7 @@ impl Writer<'_> {
         open: &str,
         close: &str,
         items: &[StarValue],
-    ) -> Outcome<()> {
+    ) -> Evaluated<()> {
         self.push(open)?;
         if self.path.contains(&place) {
             self.push("...")?;
@@ -111,7 +111,7 @@ impl Writer<'_> {
     }
 
     /// Keys and values in turn.
-    fn entries(&mut self, items: &[StarValue]) -> Outcome<()> {
+    fn entries(&mut self, items: &[StarValue]) -> Evaluated<()> {
         for (at, item) in items.iter().enumerate() {
             let separator = match (at, at % 2) {
                 (0, _) => "",
@@ -124,7 +124,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn items(&mut self, items: &[StarValue]) -> Outcome<()> {
+    fn items(&mut self, items: &[StarValue]) -> Evaluated<()> {
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
                 self.push(", ")?;
@@ -149,6 +149,7 @@ fn leaf_text(value: &StarValue) -> String {
                 .start
                 .saturating_add(range.step.saturating_mul(range.len));
             match range.step {
+                1 if range.start == 0 => format!("range({stop})"),
                 1 => format!("range({}, {stop})", range.start),
                 step => format!("range({}, {stop}, {step})", range.start),
             }

@@ -3,11 +3,11 @@
 use blueprint::IndexMap;
 
 use crate::ast::BinaryOperator;
+use crate::binding::StarArguments;
 use crate::compare::{equal, ordered};
-use crate::convert::{Marks, marks, plain};
-use crate::evaluator::{CallArguments, Evaluator};
-use crate::execute::message;
-use crate::halt::{Outcome, fail};
+use crate::convert::{ValueMarks, marks, plain};
+use crate::evaluator::Evaluator;
+use crate::halt::{Evaluated, Halted, fail};
 use crate::native_call::NativeCall;
 use crate::text_form::{repr, str};
 use crate::value::{Secrecy, StarValue, StructKind};
@@ -27,7 +27,7 @@ pub(super) fn call(
     evaluator: &mut Evaluator<'_>,
     function: &str,
     call: &NativeCall,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     if let Some(check) = function.strip_prefix("check_") {
         return self::check(evaluator, check, call);
     }
@@ -107,7 +107,7 @@ fn assertion(
     evaluator: &Evaluator<'_>,
     check: &'static str,
     bound: Vec<StarValue>,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     let check = evaluator.heap.native(check, bound)?;
     let mut fields = IndexMap::default();
     fields.insert("check".into(), check);
@@ -115,7 +115,7 @@ fn assertion(
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the number is in range")]
-fn length(value: &StarValue) -> Outcome<i128> {
+fn length(value: &StarValue) -> Evaluated<i128> {
     match value {
         StarValue::Int(number) => Ok(*number),
         StarValue::Float(number) if number.is_finite() && number.abs() < 1e30 => {
@@ -128,7 +128,7 @@ fn length(value: &StarValue) -> Outcome<i128> {
     }
 }
 
-fn equals(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+fn equals(evaluator: &Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     let heap = &evaluator.heap;
     let mut texts = Vec::new();
     for value in &call.items {
@@ -152,21 +152,22 @@ fn equals(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
     ))
 }
 
-fn try_to(evaluator: &mut Evaluator<'_>, function: &StarValue) -> Outcome<StarValue> {
+fn try_to(evaluator: &mut Evaluator<'_>, function: &StarValue) -> Evaluated<StarValue> {
     if !function.is_callable() {
         let kind = function.type_name();
         return fail(format!(
             "expected argument to be a function, but was {kind}"
         ));
     }
-    let pair = match evaluator.call(function, CallArguments::default()) {
+    let pair = match evaluator.call(function, StarArguments::default()) {
         Ok(value) => vec![value, StarValue::None],
-        Err(halt) => vec![StarValue::None, evaluator.heap.text(message(halt)?)?],
+        Err(Halted::Failed(fault)) => vec![StarValue::None, evaluator.heap.text(fault.message)?],
+        Err(halt) => return Err(halt),
     };
     evaluator.heap.tuple(pair)
 }
 
-fn not_null(value: &StarValue) -> Outcome<StarValue> {
+fn not_null(value: &StarValue) -> Evaluated<StarValue> {
     match value.open() {
         StarValue::None => fail("fail: value is null"),
         StarValue::Unknown(_) => Ok(value.clone()),
@@ -175,11 +176,11 @@ fn not_null(value: &StarValue) -> Outcome<StarValue> {
 }
 
 /// A value as it is after it was written as YAML and read again.
-fn normal(evaluator: &Evaluator<'_>, value: &StarValue) -> Outcome<StarValue> {
+fn normal(evaluator: &Evaluator<'_>, value: &StarValue) -> Evaluated<StarValue> {
     without_nodes(&evaluator.heap, &plain(&evaluator.heap, value)?)
 }
 
-fn check(evaluator: &mut Evaluator<'_>, check: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn check(evaluator: &mut Evaluator<'_>, check: &str, call: &NativeCall) -> Evaluated<StarValue> {
     let heap = &evaluator.heap;
     let count = call.items.len();
     if check == "one_not_null" {
@@ -243,7 +244,7 @@ fn check(evaluator: &mut Evaluator<'_>, check: &str, call: &NativeCall) -> Outco
     }
 }
 
-fn one_not_null(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+fn one_not_null(evaluator: &Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     let heap = &evaluator.heap;
     let value = normal(evaluator, call.item(0))?;
     let StarValue::Dict(dict) = &value else {
@@ -273,7 +274,7 @@ fn one_not_null(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarVal
         0 => fail("check: all values are null"),
         1 => Ok(StarValue::Bool(true)),
         _ => {
-            let mut found = Marks::default();
+            let mut found = ValueMarks::default();
             others
                 .iter()
                 .try_for_each(|key| marks(heap, key, &mut found))?;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use blueprint::IndexMap;
 
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::heap::Heap;
 use crate::native_call::NativeCall;
 use crate::value::{StarValue, StructKind};
@@ -23,7 +23,7 @@ const NETWORK: StructKind = StructKind::Opaque(
 ///
 /// # Errors
 /// If the text is no address or network.
-pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Outcome<StarValue> {
+pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Evaluated<StarValue> {
     match function {
         "parse_addr" => {
             call.exactly(1)?;
@@ -98,14 +98,14 @@ fn is_version_4(address: IpAddr) -> bool {
     }
 }
 
-fn address_text(heap: &Heap, address: IpAddr) -> Outcome<StarValue> {
+fn address_text(heap: &Heap, address: IpAddr) -> Evaluated<StarValue> {
     match address {
         IpAddr::V6(inner) if is_version_4(address) => heap.text(inner.to_canonical().to_string()),
         address => heap.text(address.to_string()),
     }
 }
 
-fn address(heap: &Heap, address: IpAddr) -> Outcome<StarValue> {
+fn address(heap: &Heap, address: IpAddr) -> Evaluated<StarValue> {
     let is_4 = is_version_4(address);
     let mut fields = IndexMap::default();
     for (name, value) in [

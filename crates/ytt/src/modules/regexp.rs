@@ -3,7 +3,7 @@
 use regex::{Captures, Regex, RegexBuilder};
 
 use crate::evaluator::Evaluator;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::native_call::NativeCall;
 use crate::value::StarValue;
 
@@ -15,7 +15,7 @@ pub(super) fn call(
     evaluator: &mut Evaluator<'_>,
     function: &str,
     call: &NativeCall,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     if function == "match" {
         call.exactly(2)?;
         let expression = compiled(evaluator, call.text(0)?)?;
@@ -56,7 +56,7 @@ pub(super) fn call(
     evaluator.heap.text(found)
 }
 
-fn compiled(evaluator: &Evaluator<'_>, pattern: &str) -> Outcome<Regex> {
+fn compiled(evaluator: &Evaluator<'_>, pattern: &str) -> Evaluated<Regex> {
     evaluator
         .heap
         .work

@@ -2,7 +2,7 @@
 
 use crate::convert::plain;
 use crate::go_float;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::heap::{DictEntries, Heap};
 use crate::native_call::NativeCall;
 use crate::text_form::quoted;
@@ -13,7 +13,7 @@ use crate::yaml_write::without_nodes;
 ///
 /// # Errors
 /// If the argument does not fit.
-pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Outcome<StarValue> {
+pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.exactly(1)?;
     if function == "decode" {
         let text = call.text(0)?;
@@ -43,7 +43,7 @@ pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Outcome<St
     heap.text(writer.text)
 }
 
-fn decoded(heap: &Heap, value: &toml::Value) -> Outcome<StarValue> {
+fn decoded(heap: &Heap, value: &toml::Value) -> Evaluated<StarValue> {
     heap.work.nested(|| match value {
         toml::Value::String(text) => heap.text(text.as_str()),
         toml::Value::Integer(number) => Ok(StarValue::Int(i128::from(*number))),
@@ -52,7 +52,7 @@ fn decoded(heap: &Heap, value: &toml::Value) -> Outcome<StarValue> {
         toml::Value::Datetime(_) => fail("unknown type time.Time for conversion to starlark value"),
         toml::Value::Array(items) => {
             let items = items.iter().map(|item| decoded(heap, item));
-            heap.list(items.collect::<Outcome<_>>()?)
+            heap.list(items.collect::<Evaluated<_>>()?)
         }
         toml::Value::Table(table) => {
             let mut names: Vec<(&String, &toml::Value)> = table.iter().collect();
@@ -75,7 +75,7 @@ struct TomlWriter<'h> {
 }
 
 /// The entries of a dict, sorted by key.
-fn sorted(value: &StarValue) -> Outcome<Vec<(blueprint::Name, StarValue)>> {
+fn sorted(value: &StarValue) -> Evaluated<Vec<(blueprint::Name, StarValue)>> {
     let StarValue::Dict(dict) = value else {
         return fail("toml: a table must be a map");
     };
@@ -107,7 +107,7 @@ fn is_table_list(value: &StarValue) -> bool {
 
 impl TomlWriter<'_> {
     /// Writes the entries of a table: values first, then the tables in it.
-    fn table(&mut self, value: &StarValue, path: &mut Vec<String>) -> Outcome<()> {
+    fn table(&mut self, value: &StarValue, path: &mut Vec<String>) -> Evaluated<()> {
         let heap = self.heap;
         heap.work.enter()?;
         let result = self.table_inside(value, path);
@@ -115,7 +115,7 @@ impl TomlWriter<'_> {
         result
     }
 
-    fn table_inside(&mut self, value: &StarValue, path: &mut Vec<String>) -> Outcome<()> {
+    fn table_inside(&mut self, value: &StarValue, path: &mut Vec<String>) -> Evaluated<()> {
         let entries = sorted(value)?;
         let margin = " ".repeat(self.indent * path.len());
         self.heap.work.bytes(entries.len() * (margin.len() + 8))?;
@@ -153,7 +153,7 @@ impl TomlWriter<'_> {
         Ok(())
     }
 
-    fn value(&mut self, value: &StarValue) -> Outcome<()> {
+    fn value(&mut self, value: &StarValue) -> Evaluated<()> {
         let heap = self.heap;
         heap.work.enter()?;
         let result = self.value_inside(value);
@@ -161,7 +161,7 @@ impl TomlWriter<'_> {
         result
     }
 
-    fn value_inside(&mut self, value: &StarValue) -> Outcome<()> {
+    fn value_inside(&mut self, value: &StarValue) -> Evaluated<()> {
         self.heap.work.bytes(8)?;
         match value {
             StarValue::Bool(flag) => self.text.push_str(&flag.to_string()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use blueprint::IndexMap;
 
 use crate::convert::plain;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::heap::{DictEntries, Heap};
 use crate::native_call::NativeCall;
 use crate::value::{StarKey, StarValue, StructKind};
@@ -24,7 +24,7 @@ const USER: StructKind = StructKind::Opaque(
 ///
 /// # Errors
 /// If the argument does not fit.
-pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Outcome<StarValue> {
+pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Evaluated<StarValue> {
     match function {
         "bound_value" => {
             call.exactly(0)?;
@@ -43,10 +43,10 @@ pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Outcome<St
     let text = call.text(0)?;
     heap.work.bytes(text.len().saturating_mul(3))?;
     match function {
-        "path_segment_encode" => heap.text(escape(text, Part::Path)),
-        "query_param_value_encode" => heap.text(escape(text, Part::Query)),
-        "path_segment_decode" => heap.text(unescape(text, Part::Path)?),
-        "query_param_value_decode" => heap.text(unescape(text, Part::Query)?),
+        "path_segment_encode" => heap.text(escape(text, UrlPart::Path)),
+        "query_param_value_encode" => heap.text(escape(text, UrlPart::Query)),
+        "path_segment_decode" => heap.text(unescape(text, UrlPart::Path)?),
+        "query_param_value_decode" => heap.text(unescape(text, UrlPart::Query)?),
         "query_params_decode" => decoded_parameters(heap, text),
         _ => parsed(heap, text),
     }
@@ -54,28 +54,28 @@ pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Outcome<St
 
 /// The parts of an address with different rules.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum UrlPart {
     Path,
     Query,
     User,
 }
 
-fn is_kept(byte: u8, part: Part) -> bool {
+fn is_kept(byte: u8, part: UrlPart) -> bool {
     let is_plain = byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     is_plain
         || match part {
-            Part::Path => b"$&+=:@".contains(&byte),
-            Part::User => b"$&+=,;".contains(&byte),
-            Part::Query => false,
+            UrlPart::Path => b"$&+=:@".contains(&byte),
+            UrlPart::User => b"$&+=,;".contains(&byte),
+            UrlPart::Query => false,
         }
 }
 
-fn escape(text: &str, part: Part) -> String {
+fn escape(text: &str, part: UrlPart) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
         if is_kept(byte, part) {
             escaped.push(char::from(byte));
-        } else if byte == b' ' && part == Part::Query {
+        } else if byte == b' ' && part == UrlPart::Query {
             escaped.push('+');
         } else {
             escaped.push_str(&format!("%{byte:02X}"));
@@ -84,7 +84,7 @@ fn escape(text: &str, part: Part) -> String {
     escaped
 }
 
-fn unescape(text: &str, part: Part) -> Outcome<String> {
+fn unescape(text: &str, part: UrlPart) -> Evaluated<String> {
     let bytes = text.as_bytes();
     let mut found = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -105,7 +105,7 @@ fn unescape(text: &str, part: Part) -> Outcome<String> {
                 at += 3;
                 continue;
             }
-            b'+' if part == Part::Query => found.push(b' '),
+            b'+' if part == UrlPart::Query => found.push(b' '),
             byte => found.push(*byte),
         }
         at += 1;
@@ -113,7 +113,7 @@ fn unescape(text: &str, part: Part) -> Outcome<String> {
     Ok(String::from_utf8_lossy(&found).into_owned())
 }
 
-fn encoded_parameters(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
+fn encoded_parameters(heap: &Heap, value: &StarValue) -> Evaluated<StarValue> {
     let StarValue::Dict(dict) = plain(heap, value)? else {
         let kind = value.type_name();
         return fail(format!("expected argument to be a map, but was {kind}"));
@@ -135,23 +135,23 @@ fn encoded_parameters(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
             };
             heap.work.bytes(key.len() + item.len())?;
             let own = parameters.entry(key.to_string()).or_default();
-            own.push(escape(item, Part::Query));
+            own.push(escape(item, UrlPart::Query));
         }
     }
     let pairs = parameters.iter().flat_map(|(key, items)| {
-        let key = escape(key, Part::Query);
+        let key = escape(key, UrlPart::Query);
         items.iter().map(move |item| format!("{key}={item}"))
     });
     heap.text(pairs.collect::<Vec<_>>().join("&"))
 }
 
-fn decoded_parameters(heap: &Heap, text: &str) -> Outcome<StarValue> {
+fn decoded_parameters(heap: &Heap, text: &str) -> Evaluated<StarValue> {
     let mut parameters: BTreeMap<String, Vec<StarValue>> = BTreeMap::new();
     for pair in text.split(['&', ';']).filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let value = heap.text(unescape(value, Part::Query)?)?;
+        let value = heap.text(unescape(value, UrlPart::Query)?)?;
         parameters
-            .entry(unescape(key, Part::Query)?)
+            .entry(unescape(key, UrlPart::Query)?)
             .or_default()
             .push(value);
     }
@@ -164,7 +164,7 @@ fn decoded_parameters(heap: &Heap, text: &str) -> Outcome<StarValue> {
 }
 
 /// `url.parse`
-fn parsed(heap: &Heap, text: &str) -> Outcome<StarValue> {
+fn parsed(heap: &Heap, text: &str) -> Evaluated<StarValue> {
     if text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
         return fail(format!(
             "parse {text:?}: net/url: invalid control character in URL"
@@ -203,7 +203,7 @@ fn parsed(heap: &Heap, text: &str) -> Outcome<StarValue> {
 }
 
 /// The text up to `//`, the authority behind it, and the rest.
-fn split(text: &str) -> Outcome<(&str, Option<&str>, &str)> {
+fn split(text: &str) -> Evaluated<(&str, Option<&str>, &str)> {
     let scheme_end = match text.find([':', '/', '?', '#']) {
         Some(0) if text.starts_with(':') => {
             return fail(format!("parse {text:?}: missing protocol scheme"));
@@ -234,7 +234,7 @@ fn split(text: &str) -> Outcome<(&str, Option<&str>, &str)> {
 }
 
 /// The host without its port and brackets.
-fn hostname<'t>(text: &str, host: &'t str) -> Outcome<&'t str> {
+fn hostname<'t>(text: &str, host: &'t str) -> Evaluated<&'t str> {
     let (name, port) = match host.strip_prefix('[') {
         Some(inner) => match inner.split_once(']') {
             Some((name, port)) => (name, port),
@@ -254,28 +254,28 @@ fn hostname<'t>(text: &str, host: &'t str) -> Outcome<&'t str> {
     Ok(name)
 }
 
-fn user_text(user: &str) -> Outcome<String> {
+fn user_text(user: &str) -> Evaluated<String> {
     let (name, password) = match user.split_once(':') {
         Some((name, password)) => (name, Some(password)),
         None => (user, None),
     };
-    let mut text = escape(&unescape(name, Part::User)?, Part::User);
+    let mut text = escape(&unescape(name, UrlPart::User)?, UrlPart::User);
     if let Some(password) = password {
         text.push(':');
-        text.push_str(&escape(&unescape(password, Part::User)?, Part::User));
+        text.push_str(&escape(&unescape(password, UrlPart::User)?, UrlPart::User));
     }
     Ok(text)
 }
 
-fn user(heap: &Heap, user: &str) -> Outcome<StarValue> {
+fn user(heap: &Heap, user: &str) -> Evaluated<StarValue> {
     let (name, password) = match user.split_once(':') {
         Some((name, password)) => (name, Some(password)),
         None => (user, None),
     };
     let mut fields = IndexMap::default();
-    fields.insert("name".into(), heap.text(unescape(name, Part::User)?)?);
+    fields.insert("name".into(), heap.text(unescape(name, UrlPart::User)?)?);
     let password = match password {
-        Some(password) => heap.text(unescape(password, Part::User)?)?,
+        Some(password) => heap.text(unescape(password, UrlPart::User)?)?,
         None => StarValue::None,
     };
     fields.insert("password".into(), password);

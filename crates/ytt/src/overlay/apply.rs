@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::convert::{copy_node, key_text, plain, to_nodes};
 use crate::evaluator::Evaluator;
-use crate::halt::{Halt, Outcome, fail};
+use crate::halt::{Evaluated, Halted, fail};
 use crate::overlay::matching::{Expectation, places};
 use crate::overlay::vias::{Via, check};
 use crate::value::{NodeRef, StarValue};
@@ -12,7 +12,7 @@ use crate::yaml_tree::YamlKind;
 
 /// What is done with an item.
 #[derive(Clone, Copy, PartialEq)]
-enum Operation {
+enum OverlayOperation {
     Merge,
     Remove,
     Replace,
@@ -21,20 +21,20 @@ enum Operation {
     Assert,
 }
 
-const OPERATIONS: [(&str, Operation); 6] = [
-    ("overlay/merge", Operation::Merge),
-    ("overlay/remove", Operation::Remove),
-    ("overlay/replace", Operation::Replace),
-    ("overlay/insert", Operation::Insert),
-    ("overlay/append", Operation::Append),
-    ("overlay/assert", Operation::Assert),
+const OPERATIONS: [(&str, OverlayOperation); 6] = [
+    ("overlay/merge", OverlayOperation::Merge),
+    ("overlay/remove", OverlayOperation::Remove),
+    ("overlay/replace", OverlayOperation::Replace),
+    ("overlay/insert", OverlayOperation::Insert),
+    ("overlay/append", OverlayOperation::Append),
+    ("overlay/assert", OverlayOperation::Assert),
 ];
 
 /// `overlay.apply`: the first tree, changed by the others in order.
 ///
 /// # Errors
 /// If an overlay does not apply.
-pub(super) fn apply(evaluator: &mut Evaluator<'_>, trees: &[StarValue]) -> Outcome<StarValue> {
+pub(super) fn apply(evaluator: &mut Evaluator<'_>, trees: &[StarValue]) -> Evaluated<StarValue> {
     let Some((first, others)) = trees.split_first() else {
         return fail("expected exactly at least argument");
     };
@@ -51,7 +51,7 @@ pub(super) fn apply(evaluator: &mut Evaluator<'_>, trees: &[StarValue]) -> Outco
     Ok(left)
 }
 
-fn remove_annotations(evaluator: &Evaluator<'_>, node: &NodeRef) -> Outcome<()> {
+fn remove_annotations(evaluator: &Evaluator<'_>, node: &NodeRef) -> Evaluated<()> {
     evaluator.heap.work.nested(|| {
         let (items, value) = {
             let mut node = node.borrow_mut();
@@ -84,7 +84,7 @@ fn merge(
     left: &StarValue,
     right: &StarValue,
     defaults: &Expectation,
-) -> Outcome<Merged> {
+) -> Evaluated<Merged> {
     if right.unknown().is_some() {
         return Ok(Merged::Replace);
     }
@@ -93,7 +93,7 @@ fn merge(
     };
     let kind = right.borrow().kind;
     if let Some(waits_for) = left.unknown() {
-        return Err(Halt::Unknown(waits_for.to_vec()));
+        return Err(Halted::Unknown(waits_for.to_vec()));
     }
     let found = match left {
         StarValue::Fragment(Some(left)) if left.borrow().kind == kind => left,
@@ -140,13 +140,13 @@ fn place_words(item: &NodeRef) -> String {
     }
 }
 
-fn operation(item: &NodeRef) -> Outcome<Operation> {
+fn operation(item: &NodeRef) -> Evaluated<OverlayOperation> {
     let item = item.borrow();
     let mut found = OPERATIONS
         .iter()
         .filter(|(name, _)| item.annotation(name).is_some());
     match (found.next(), found.next()) {
-        (None, _) => Ok(Operation::Merge),
+        (None, _) => Ok(OverlayOperation::Merge),
         (Some((_, operation)), None) => Ok(*operation),
         (Some(_), Some(_)) => fail("Expected to find only one overlay operation"),
     }
@@ -157,12 +157,17 @@ fn apply_item(
     left: &NodeRef,
     item: &NodeRef,
     defaults: &Expectation,
-) -> Outcome<()> {
+) -> Evaluated<()> {
     let operation = operation(item)?;
     let is_map_item = item.borrow().kind == YamlKind::MapItem;
-    if is_map_item && matches!(operation, Operation::Insert | Operation::Append) {
+    if is_map_item
+        && matches!(
+            operation,
+            OverlayOperation::Insert | OverlayOperation::Append
+        )
+    {
         let name = match operation {
-            Operation::Insert => "insert",
+            OverlayOperation::Insert => "insert",
             _ => "append",
         };
         return fail(format!(
@@ -170,7 +175,7 @@ fn apply_item(
              @overlay/{name}"
         ));
     }
-    if operation == Operation::Append {
+    if operation == OverlayOperation::Append {
         left.borrow_mut().items.push(item.clone());
         return Ok(());
     }
@@ -179,8 +184,10 @@ fn apply_item(
         return Ok(());
     };
     match operation {
-        Operation::Merge | Operation::Append => merge_item(evaluator, left, item, &places, &inside),
-        Operation::Remove => {
+        OverlayOperation::Merge | OverlayOperation::Append => {
+            merge_item(evaluator, left, item, &places, &inside)
+        }
+        OverlayOperation::Remove => {
             let mut at = 0;
             evaluator.heap.work.steps(left.borrow().items.len())?;
             left.borrow_mut().items.retain(|_| {
@@ -189,9 +196,9 @@ fn apply_item(
             });
             Ok(())
         }
-        Operation::Replace => replace_item(evaluator, left, item, &places),
-        Operation::Insert => insert_item(evaluator, left, item, &places),
-        Operation::Assert => {
+        OverlayOperation::Replace => replace_item(evaluator, left, item, &places),
+        OverlayOperation::Insert => insert_item(evaluator, left, item, &places),
+        OverlayOperation::Assert => {
             for at in places {
                 let old = left.borrow().items[at].clone();
                 check(evaluator, &old, item)?;
@@ -209,7 +216,7 @@ fn merge_item(
     item: &NodeRef,
     places: &[usize],
     inside: &Expectation,
-) -> Outcome<()> {
+) -> Evaluated<()> {
     let (kind, value, line) = {
         let item = item.borrow();
         (item.kind, item.value.clone(), item.line)
@@ -235,7 +242,7 @@ fn merge_item(
 }
 
 /// A copy of a new item with another value.
-fn with_value(evaluator: &Evaluator<'_>, item: &NodeRef, value: StarValue) -> Outcome<NodeRef> {
+fn with_value(evaluator: &Evaluator<'_>, item: &NodeRef, value: StarValue) -> Evaluated<NodeRef> {
     if let StarValue::Fragment(Some(node)) = &value
         && node.borrow().kind == YamlKind::DocumentSet
     {
@@ -255,7 +262,7 @@ fn replace_item(
     left: &NodeRef,
     item: &NodeRef,
     places: &[usize],
-) -> Outcome<()> {
+) -> Evaluated<()> {
     let via = Via::of(item, "overlay/replace", &["via", "or_add"])?;
     for at in places {
         let old = left.borrow().items[*at].clone();
@@ -276,7 +283,7 @@ fn insert_item(
     left: &NodeRef,
     item: &NodeRef,
     places: &[usize],
-) -> Outcome<()> {
+) -> Evaluated<()> {
     let has_arguments = item
         .borrow()
         .annotation("overlay/insert")

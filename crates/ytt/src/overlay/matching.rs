@@ -4,7 +4,7 @@
 use crate::access;
 use crate::convert::plain;
 use crate::evaluator::Evaluator;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::native_call::as_bool;
 use crate::overlay::subset::is_same_leaf;
 use crate::value::{NodeRef, StarValue};
@@ -49,7 +49,7 @@ impl Expectation {
     ///
     /// # Errors
     /// If the annotation has an unknown argument.
-    pub(super) fn inside(node: &NodeRef, around: &Expectation) -> Outcome<Expectation> {
+    pub(super) fn inside(node: &NodeRef, around: &Expectation) -> Evaluated<Expectation> {
         let mut own = Expectation::default();
         if let Some(annotation) = node.borrow().annotation(DEFAULTS) {
             for (name, value) in &annotation.named {
@@ -66,7 +66,7 @@ impl Expectation {
 
     /// Whether a number of matches is as expected; `None` if a condition says that nothing is to be
     /// done.
-    fn check(&self, evaluator: &mut Evaluator<'_>, count: usize) -> Outcome<Option<()>> {
+    fn check(&self, evaluator: &mut Evaluator<'_>, count: usize) -> Evaluated<Option<()>> {
         let several = match (&self.missing_ok, &self.expects, &self.when) {
             (Some(_), Some(_), _) => Some(("missing_ok", "expects")),
             (Some(_), _, Some(_)) => Some(("missing_ok", "when")),
@@ -111,7 +111,7 @@ fn refused(
     expected: &StarValue,
     count: usize,
     depth: usize,
-) -> Outcome<Option<String>> {
+) -> Evaluated<Option<String>> {
     if depth > 10 {
         return fail("the expected numbers are nested too deep");
     }
@@ -175,7 +175,7 @@ pub(super) fn places(
     left: &NodeRef,
     item: &NodeRef,
     defaults: &Expectation,
-) -> Outcome<Option<Vec<usize>>> {
+) -> Evaluated<Option<Vec<usize>>> {
     let (kind, annotation) = {
         let item = item.borrow();
         (item.kind, item.annotation(MATCH).cloned())
@@ -218,7 +218,7 @@ pub(super) fn places(
     Ok(is_wanted.map(|()| found))
 }
 
-fn same_keys(evaluator: &Evaluator<'_>, left: &NodeRef, item: &NodeRef) -> Outcome<Vec<usize>> {
+fn same_keys(evaluator: &Evaluator<'_>, left: &NodeRef, item: &NodeRef) -> Evaluated<Vec<usize>> {
     let heap = &evaluator.heap;
     let key = item.borrow().key.clone();
     let left = left.borrow();
@@ -237,7 +237,7 @@ fn matched(
     left: &NodeRef,
     item: &NodeRef,
     matcher: StarValue,
-) -> Outcome<Vec<usize>> {
+) -> Evaluated<Vec<usize>> {
     let (kind, new) = {
         let item = item.borrow();
         (item.kind, item.value.clone())

@@ -7,7 +7,7 @@ mod vias;
 
 use crate::convert::{plain, to_nodes};
 use crate::evaluator::Evaluator;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::native_call::{NativeCall, as_bool};
 use crate::value::StarValue;
 use crate::yaml_tree::YamlKind;
@@ -20,7 +20,7 @@ pub(crate) fn call(
     evaluator: &mut Evaluator<'_>,
     function: &str,
     call: &NativeCall,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     match function {
         "apply" => apply::apply(evaluator, &call.items),
         "index" => {
@@ -66,7 +66,7 @@ pub(crate) fn call(
     }
 }
 
-fn integer(value: &StarValue) -> Outcome<StarValue> {
+fn integer(value: &StarValue) -> Evaluated<StarValue> {
     match value {
         StarValue::Int(_) => Ok(value.clone()),
         _ => fail("expected starlark.Int"),
@@ -74,7 +74,7 @@ fn integer(value: &StarValue) -> Outcome<StarValue> {
 }
 
 /// Whether an item matches: the arguments are its index or key, it, and the new item.
-fn matches(evaluator: &mut Evaluator<'_>, matcher: &str, call: &NativeCall) -> Outcome<bool> {
+fn matches(evaluator: &mut Evaluator<'_>, matcher: &str, call: &NativeCall) -> Evaluated<bool> {
     match matcher {
         "index_matcher" => {
             let (StarValue::Int(wanted), StarValue::Int(at)) = (call.receiver(), call.item(0))
@@ -113,7 +113,7 @@ fn matches(evaluator: &mut Evaluator<'_>, matcher: &str, call: &NativeCall) -> O
 }
 
 /// The value of a key of a map node.
-fn map_value(of: &StarValue, key: &StarValue) -> Outcome<StarValue> {
+fn map_value(of: &StarValue, key: &StarValue) -> Evaluated<StarValue> {
     let wanted = key.as_text().cloned().unwrap_or_default();
     let StarValue::Fragment(Some(node)) = of else {
         return fail(format!(

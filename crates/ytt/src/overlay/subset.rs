@@ -1,7 +1,7 @@
 //! Compares trees: every part of one must be in the other.
 
 use crate::compare::equal;
-use crate::halt::Outcome;
+use crate::halt::Evaluated;
 use crate::heap::Heap;
 use crate::value::{NodeRef, StarValue};
 use crate::yaml_tree::YamlKind;
@@ -14,7 +14,7 @@ pub(super) fn difference(
     heap: &Heap,
     actual: &StarValue,
     expected: &StarValue,
-) -> Outcome<Option<String>> {
+) -> Evaluated<Option<String>> {
     heap.work.nested(|| match expected {
         StarValue::Fragment(Some(expected)) => match actual {
             StarValue::Fragment(Some(actual)) => nodes(heap, actual, expected),
@@ -33,7 +33,7 @@ pub(super) fn difference(
     })
 }
 
-fn nodes(heap: &Heap, actual: &NodeRef, expected: &NodeRef) -> Outcome<Option<String>> {
+fn nodes(heap: &Heap, actual: &NodeRef, expected: &NodeRef) -> Evaluated<Option<String>> {
     let (actual, expected) = (actual.borrow(), expected.borrow());
     if actual.kind != expected.kind {
         let (wanted, kind) = (expected.kind.words(), actual.kind.words());
@@ -78,7 +78,7 @@ fn nodes(heap: &Heap, actual: &NodeRef, expected: &NodeRef) -> Outcome<Option<St
 ///
 /// # Errors
 /// If one is not known.
-pub(super) fn is_same_leaf(heap: &Heap, one: &StarValue, other: &StarValue) -> Outcome<bool> {
+pub(super) fn is_same_leaf(heap: &Heap, one: &StarValue, other: &StarValue) -> Evaluated<bool> {
     match (one.open(), other.open()) {
         (StarValue::Fragment(Some(one)), StarValue::Fragment(Some(other))) => {
             // Two collections are the same if each has all parts of the other.

@@ -2,7 +2,7 @@
 
 use crate::convert::{copy_value, plain, to_nodes};
 use crate::evaluator::Evaluator;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::native_call::as_bool;
 use crate::overlay::subset::difference;
 use crate::value::{NodeRef, StarValue};
@@ -21,7 +21,7 @@ impl Via {
     ///
     /// # Errors
     /// If an argument is unknown, or of another type.
-    pub(super) fn of(node: &NodeRef, annotation: &str, names: &[&str]) -> Outcome<Via> {
+    pub(super) fn of(node: &NodeRef, annotation: &str, names: &[&str]) -> Evaluated<Via> {
         let mut via = Via::default();
         let node = node.borrow();
         let named = node.annotation(annotation).map(|own| own.named.as_slice());
@@ -57,7 +57,7 @@ impl Via {
         evaluator: &mut Evaluator<'_>,
         old: Option<&NodeRef>,
         new: &NodeRef,
-    ) -> Outcome<StarValue> {
+    ) -> Evaluated<StarValue> {
         let new = new.borrow().value.clone();
         let new = copy_value(&evaluator.heap, &new)?;
         let Some(function) = &self.function else {
@@ -77,7 +77,7 @@ impl Via {
 ///
 /// # Errors
 /// If the assertion does not hold.
-pub(super) fn check(evaluator: &mut Evaluator<'_>, old: &NodeRef, new: &NodeRef) -> Outcome<()> {
+pub(super) fn check(evaluator: &mut Evaluator<'_>, old: &NodeRef, new: &NodeRef) -> Evaluated<()> {
     let annotation = new.borrow().annotation("overlay/assert").cloned();
     let mut function = None;
     for (name, value) in annotation.map(|own| own.named).unwrap_or_default() {
