@@ -7,9 +7,10 @@ use crate::ast::{
 };
 use crate::contexts;
 use crate::mistake::TemplateMistake;
-use crate::parser::{SyntaxFault, parse};
+use crate::parser::SyntaxFault;
 use crate::pieces::{Piece, pieces};
 use crate::resolve::resolve;
+use crate::statements::parse;
 use crate::yaml_tree::{SourceNode, YamlKind, YamlScalar};
 
 /// The annotation that makes strings templates.

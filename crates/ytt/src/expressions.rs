@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use blueprint::Name;
+
 use crate::ast::{
-    BinaryOperator, Clause, ComprehensionBody, ComprehensionCode, ExprForm, NamePlace, Sign,
-    StarArgument, StarExpr, StarFunctionBody, StarTarget,
+    BinaryOperator, Clause, ComprehensionBody, ComprehensionCode, ExprForm, FunctionCode,
+    FunctionParameter, NamePlace, Sign, StarArgument, StarExpr, StarFunctionBody,
+    StarParameterKind, StarTarget,
 };
 use crate::lexer::StarTokenKind;
-use crate::parser::{StarParser, SyntaxFault, SyntaxResult, function};
+use crate::parser::{StarParser, SyntaxFault, SyntaxResult};
 
 /// The level of `not`.
 const NOT: u8 = 2;
@@ -402,5 +405,79 @@ impl StarParser {
             items.push(self.primary_with_suffixes()?);
         }
         self.target(made(line, ExprForm::Tuple(items)))
+    }
+
+    /// An expression as something that is assigned to.
+    pub(crate) fn target(&self, expr: StarExpr) -> SyntaxResult<StarTarget> {
+        let line = expr.line;
+        Ok(match expr.form {
+            ExprForm::Name(name, place) => StarTarget::Name(name, place),
+            ExprForm::Index(parts) => StarTarget::Index(parts, line),
+            ExprForm::Attribute(of, name) => StarTarget::Attribute(of, name, line),
+            ExprForm::Tuple(parts) | ExprForm::List(parts) if !parts.is_empty() => {
+                let targets = parts.into_iter().map(|part| self.target(part));
+                StarTarget::Several(targets.collect::<SyntaxResult<_>>()?, line)
+            }
+            _ => {
+                return Err(SyntaxFault {
+                    line,
+                    message: "can't assign to this expression".into(),
+                });
+            }
+        })
+    }
+
+    /// The parameters of a function, up to the bracket or colon behind them.
+    pub(crate) fn parameters(&mut self) -> SyntaxResult<Vec<FunctionParameter>> {
+        let mut parameters: Vec<FunctionParameter> = Vec::new();
+        while !self.is(")") && !self.is(":") && self.kind() != &StarTokenKind::End {
+            if !parameters.is_empty() {
+                self.expect(",")?;
+            }
+            if self.is(")") {
+                break;
+            }
+            let parameter = if self.take("**")? {
+                parameter(self.identifier()?, StarParameterKind::Entries)
+            } else if self.take("*")? {
+                match self.kind() {
+                    StarTokenKind::Identifier(_) => {
+                        parameter(self.identifier()?, StarParameterKind::Items)
+                    }
+                    _ => parameter("*".into(), StarParameterKind::Divider),
+                }
+            } else {
+                let name = self.identifier()?;
+                match self.take("=")? {
+                    true => parameter(name, StarParameterKind::Optional(self.test()?)),
+                    false => parameter(name, StarParameterKind::Required),
+                }
+            };
+            parameters.push(parameter);
+        }
+        Ok(parameters)
+    }
+}
+
+fn parameter(name: Name, kind: StarParameterKind) -> FunctionParameter {
+    FunctionParameter { name, kind }
+}
+
+/// A function whose names are not resolved yet.
+pub(crate) fn function(
+    name: Name,
+    line: u32,
+    parameters: Vec<FunctionParameter>,
+    body: StarFunctionBody,
+) -> FunctionCode {
+    FunctionCode {
+        name,
+        line,
+        parameters,
+        body,
+        locals: 0,
+        names: Vec::new(),
+        captures: Vec::new(),
+        context: None,
     }
 }

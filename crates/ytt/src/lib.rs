@@ -47,6 +47,7 @@ mod pieces;
 mod read;
 mod resolve;
 mod scalar;
+mod statements;
 mod string_format;
 mod strings;
 mod template;
