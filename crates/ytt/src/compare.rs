@@ -156,6 +156,7 @@ pub(crate) fn order(
     other: &StarValue,
 ) -> Evaluated<Option<Ordering>> {
     heap.work.nested(|| match (one.open(), other.open()) {
+        (StarValue::None, StarValue::None) => Ok(Some(Ordering::Equal)),
         (StarValue::Bool(one), StarValue::Bool(other)) => Ok(Some(one.cmp(other))),
         (StarValue::Text(one), StarValue::Text(other)) => {
             heap.work.steps(one.len().min(other.len()) / 16)?;

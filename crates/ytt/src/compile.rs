@@ -43,6 +43,14 @@ impl Compiled {
     }
 }
 
+impl Compiled {
+    /// A line of the program that a line of the template became.
+    pub(crate) fn program_line(&self, line: u32) -> u32 {
+        let place = self.lines.iter().position(|own| *own == Some(line));
+        place.map_or(1, |at| at as u32 + 1)
+    }
+}
+
 fn source_line(lines: &[Option<u32>], line: u32) -> u32 {
     let at = (line.max(1) as usize - 1).min(lines.len().saturating_sub(1));
     let before = lines.iter().take(at + 1).rev().flatten().next();
@@ -311,6 +319,13 @@ fn metas(source: &SourceNode) -> Result<Metas, TemplateMistake> {
                 let (code, needs_end) = block_code(content);
                 metas.needs_end = needs_end;
                 metas.code.push((line, code));
+            }
+            "data/values" | "data/values-schema" | "library/ref" => {
+                let message = format!(
+                    "`{name}` is not possible: a template is one text (hint: its data values are \
+                     given from outside)"
+                );
+                return Err(TemplateMistake::new(line, message));
             }
             name => {
                 let annotation = (line, name.to_owned(), content.to_owned());

@@ -440,6 +440,18 @@ pub(crate) fn from_source(heap: &Heap, node: &SourceNode) -> Evaluated<StarValue
     })
 }
 
+/// Whether a document with a value is left out of the result.
+pub(crate) fn is_empty_document(value: &StarValue) -> bool {
+    match value {
+        StarValue::None | StarValue::Fragment(None) => true,
+        StarValue::Fragment(Some(node)) => {
+            let node = node.borrow();
+            node.items.is_empty() && matches!(node.kind, YamlKind::Map | YamlKind::Array)
+        }
+        _ => false,
+    }
+}
+
 /// A plain value as the value of a document.
 ///
 /// # Errors

@@ -37,11 +37,12 @@ pub(crate) fn call(
     match method {
         "capitalize" => {
             let mut letters = text.chars();
-            let first = letters.next().map(|first| first.to_uppercase().to_string());
-            heap.text(first.unwrap_or_default() + &letters.as_str().to_lowercase())
+            let mut found: String = letters.next().map(upper).into_iter().collect();
+            found.push_str(&cased(letters.as_str(), lower));
+            heap.text(found)
         }
-        "lower" => heap.text(text.to_lowercase()),
-        "upper" => heap.text(text.to_uppercase()),
+        "lower" => heap.text(cased(text, lower)),
+        "upper" => heap.text(cased(text, upper)),
         "title" => heap.text(title(text)),
         "codepoints" => {
             let letters = text
@@ -68,6 +69,27 @@ pub(crate) fn call(
     }
 }
 
+/// A text with another case. A letter whose other form has several letters stays, as in Go.
+fn cased(text: &str, case: fn(char) -> char) -> String {
+    text.chars().map(case).collect()
+}
+
+fn upper(letter: char) -> char {
+    let mut letters = letter.to_uppercase();
+    match (letters.next(), letters.next()) {
+        (Some(upper), None) => upper,
+        _ => letter,
+    }
+}
+
+fn lower(letter: char) -> char {
+    let mut letters = letter.to_lowercase();
+    match (letters.next(), letters.next()) {
+        (Some(lower), None) => lower,
+        _ => letter,
+    }
+}
+
 fn has_class(method: &str, text: &str) -> bool {
     let all = |is_one: fn(char) -> bool| !text.is_empty() && text.chars().all(is_one);
     match method {
@@ -75,8 +97,8 @@ fn has_class(method: &str, text: &str) -> bool {
         "isalpha" => all(char::is_alphabetic),
         "isdigit" => all(char::is_numeric),
         "isspace" => all(char::is_whitespace),
-        "islower" => text.chars().any(char::is_lowercase) && text.to_lowercase() == text,
-        "isupper" => text.chars().any(char::is_uppercase) && text.to_uppercase() == text,
+        "islower" => text.chars().any(char::is_lowercase) && cased(text, lower) == text,
+        "isupper" => text.chars().any(char::is_uppercase) && cased(text, upper) == text,
         _ => is_title(text),
     }
 }
@@ -104,8 +126,8 @@ fn title(text: &str) -> String {
     let mut after_letter = false;
     for letter in text.chars() {
         match after_letter {
-            true => found.extend(letter.to_lowercase()),
-            false => found.extend(letter.to_uppercase()),
+            true => found.push(lower(letter)),
+            false => found.push(upper(letter)),
         }
         after_letter = letter.is_alphabetic();
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blueprint::{Map, Value};
 
 use crate::compile::{Compiled, text_template, yaml_template};
-use crate::convert::{data_values, to_value, unknown};
+use crate::convert::{data_values, is_empty_document, to_value, unknown};
 use crate::evaluator::Evaluator;
 use crate::halt::{Evaluated, Halted, TemplateFault, fail};
 use crate::heap::Heap;
@@ -13,9 +13,9 @@ use crate::limits::{RenderLimits, Work};
 use crate::mistake::TemplateMistake;
 use crate::natives::is_universal;
 use crate::node_context::text_value;
+use crate::overlay::apply_documents;
 use crate::read::read;
 use crate::value::StarValue;
-use crate::yaml_tree::YamlKind;
 
 /// The largest text of a template in bytes: 4 MiB.
 const MAX_BYTES: usize = 4 << 20;
@@ -90,10 +90,18 @@ impl TextTemplate {
     /// # Errors
     /// If the code fails, or a limit is reached.
     pub fn render(&self, values: &Map, limits: &RenderLimits) -> Result<Value, TemplateMistake> {
-        let result = run(&self.compiled, values, limits, |heap, root| match root {
-            StarValue::Fragment(Some(node)) => to_value(heap, &text_value(heap, node)?),
-            _ => Ok(Value::text("")),
-        });
+        let result = run(
+            &self.compiled,
+            values,
+            limits,
+            |evaluator, root| match root {
+                StarValue::Fragment(Some(node)) => {
+                    let heap = &evaluator.heap;
+                    to_value(heap, &text_value(heap, node)?)
+                }
+                _ => Ok(Value::text("")),
+            },
+        );
         match result {
             Err(Halted::Unknown(waits_for)) => Ok(unknown(waits_for)),
             Err(halt) => Err(mistake(&self.compiled, &self.text, halt)),
@@ -114,7 +122,7 @@ fn run<T>(
     compiled: &Compiled,
     values: &Map,
     limits: &RenderLimits,
-    result: impl FnOnce(&Heap, &StarValue) -> Evaluated<T>,
+    result: impl FnOnce(&mut Evaluator<'_>, &StarValue) -> Evaluated<T>,
 ) -> Evaluated<T> {
     let heap = Heap::new(Work::new(*limits));
     let data = data_values(&heap, values)?;
@@ -131,27 +139,21 @@ fn run<T>(
         return fail("a function returned before its first node (hint: move the return)");
     }
     let root = evaluator.root.take().unwrap_or(StarValue::None);
-    result(&evaluator.heap, &root)
+    result(&mut evaluator, &root)
 }
 
 /// The documents below the root, without empty ones.
-fn documents(heap: &Heap, root: &StarValue) -> Evaluated<Vec<Value>> {
+fn documents(evaluator: &mut Evaluator<'_>, root: &StarValue) -> Evaluated<Vec<Value>> {
     let StarValue::Fragment(Some(node)) = root else {
         return Ok(Vec::new());
     };
+    apply_documents(evaluator, node)?;
+    let heap = &evaluator.heap;
     let node = node.borrow();
     let mut documents = Vec::new();
     for item in &node.items {
         let value = item.borrow().value.clone();
-        let is_empty = match &value {
-            StarValue::None | StarValue::Fragment(None) => true,
-            StarValue::Fragment(Some(node)) => {
-                let node = node.borrow();
-                node.items.is_empty() && matches!(node.kind, YamlKind::Map | YamlKind::Array)
-            }
-            _ => false,
-        };
-        if !is_empty {
+        if !is_empty_document(&value) {
             documents.push(to_value(heap, &value)?);
         }
     }

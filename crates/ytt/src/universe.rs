@@ -327,15 +327,10 @@ fn float(call: &NativeCall) -> Evaluated<StarValue> {
         Some(StarValue::Bool(flag)) => f64::from(u8::from(*flag)),
         Some(StarValue::Int(number)) => *number as f64,
         Some(StarValue::Float(number)) => *number,
-        Some(StarValue::Text(text)) => {
-            let is_plain = text
-                .bytes()
-                .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-            match text.parse::<f64>() {
-                Ok(number) if is_plain && number.is_finite() => number,
-                _ => return fail(format!("float: invalid literal: {text}")),
-            }
-        }
+        Some(StarValue::Text(text)) => match text.parse::<f64>() {
+            Ok(number) => number,
+            Err(_) => return fail(format!("float: invalid literal: {text}")),
+        },
         Some(other) => {
             let kind = other.type_name();
             return fail(format!("float: got {kind}, want number or string"));

@@ -284,7 +284,7 @@ fn scalar(value: &StarValue) -> Evaluated<String> {
 
 /// A string of one line in the simplest form that is read as a string again.
 fn one_line(text: &str) -> String {
-    let is_string = matches!(plain(text), YamlScalar::Text(_)) && text != "<<" && !text.is_empty();
+    let is_string = matches!(plain(text), YamlScalar::Text(_)) && !text.is_empty();
     if !is_string || BASE_60.is_match(text) || DATE.is_match(text) {
         return double_quoted(text);
     }

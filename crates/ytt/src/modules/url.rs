@@ -176,10 +176,11 @@ fn parsed(heap: &Heap, text: &str) -> Evaluated<StarValue> {
         None => (None, authority.unwrap_or_default()),
     };
     let name = hostname(text, host)?;
-    let without = match authority {
-        Some(_) => format!("{before}{host}{after}"),
-        None => text.to_owned(),
+    let (before, after) = match authority {
+        Some(_) => (before.to_owned(), escaped_path(after)?),
+        None => (escaped_path(before)?, String::new()),
     };
+    let without = format!("{before}{host}{after}");
     let user_value = match user {
         Some(user) => self::user(heap, user)?,
         None => StarValue::None,
@@ -200,6 +201,46 @@ fn parsed(heap: &Heap, text: &str) -> Evaluated<StarValue> {
     let bound = vec![heap.text(name)?];
     fields.insert("hostname".into(), heap.native("url.bound_value", bound)?);
     heap.structure(URL, fields)
+}
+
+/// A path with a query and a fragment, with escapes where they are needed.
+fn escaped_path(text: &str) -> Evaluated<String> {
+    let (rest, fragment) = match text.split_once('#') {
+        Some((rest, fragment)) => (rest, Some(fragment)),
+        None => (text, None),
+    };
+    let (path, query) = match rest.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (rest, None),
+    };
+    let mut found = escaped_unless_valid(path)?;
+    if let Some(query) = query {
+        found.push('?');
+        found.push_str(query);
+    }
+    if let Some(fragment) = fragment {
+        found.push('#');
+        found.push_str(&escaped_unless_valid(fragment)?);
+    }
+    Ok(found)
+}
+
+fn escaped_unless_valid(text: &str) -> Evaluated<String> {
+    let decoded = unescape(text, UrlPart::Path)?;
+    let is_kept =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:@[]/%?".contains(&byte);
+    if text.bytes().all(is_kept) {
+        return Ok(text.to_owned());
+    }
+    let is_kept = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(byte);
+    let mut escaped = String::with_capacity(decoded.len());
+    for byte in decoded.bytes() {
+        match is_kept(&byte) {
+            true => escaped.push(char::from(byte)),
+            false => escaped.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Ok(escaped)
 }
 
 /// The text up to `//`, the authority behind it, and the rest.

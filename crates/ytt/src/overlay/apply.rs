@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use crate::convert::{copy_node, key_text, plain, to_nodes};
+use crate::convert::{copy_node, is_empty_document, key_text, plain, to_nodes};
 use crate::evaluator::Evaluator;
 use crate::halt::{Evaluated, Halted, fail};
 use crate::overlay::matching::{Expectation, places};
 use crate::overlay::vias::{Via, check};
-use crate::value::{NodeRef, StarValue};
+use crate::value::{NodeRef, StarValue, YamlNode};
 use crate::yaml_tree::YamlKind;
 
 /// What is done with an item.
@@ -49,6 +49,38 @@ pub(super) fn apply(evaluator: &mut Evaluator<'_>, trees: &[StarValue]) -> Evalu
         }
     }
     Ok(left)
+}
+
+/// Applies the documents that are overlays to the other documents of a set.
+///
+/// # Errors
+/// If an overlay does not apply.
+pub(crate) fn apply_documents(evaluator: &mut Evaluator<'_>, set: &NodeRef) -> Evaluated<()> {
+    let items = set.borrow().items.clone();
+    let (overlays, others): (Vec<NodeRef>, Vec<NodeRef>) = items
+        .into_iter()
+        .partition(|item| item.borrow().annotation("overlay/match").is_some());
+    if overlays.is_empty() {
+        return Ok(());
+    }
+    let is_empty = |item: &NodeRef| is_empty_document(&item.borrow().value);
+    set.borrow_mut().items = others.into_iter().filter(|item| !is_empty(item)).collect();
+    let left = to_nodes(
+        &evaluator.heap,
+        &StarValue::Fragment(Some(set.clone())),
+        None,
+    )?;
+    for overlay in overlays {
+        let line = overlay.borrow().line;
+        let mut right = YamlNode::new(YamlKind::DocumentSet, line);
+        right.items.push(overlay);
+        let right = StarValue::Fragment(Some(evaluator.heap.node(right)?));
+        let right = to_nodes(&evaluator.heap, &right, None)?;
+        let at = evaluator.compiled.program_line(line.unwrap_or(1));
+        merge(evaluator, &left, &right, &Expectation::default()).map_err(|halt| halt.at(at))?;
+        remove_annotations(evaluator, set)?;
+    }
+    Ok(())
 }
 
 fn remove_annotations(evaluator: &Evaluator<'_>, node: &NodeRef) -> Evaluated<()> {

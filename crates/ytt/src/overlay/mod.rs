@@ -5,6 +5,8 @@ mod matching;
 mod subset;
 mod vias;
 
+pub(crate) use apply::apply_documents;
+
 use crate::convert::{plain, to_nodes};
 use crate::evaluator::Evaluator;
 use crate::halt::{Evaluated, fail};

@@ -211,3 +211,33 @@ fn random_templates_give_the_answers_of_ytt() {
     );
     assert!(differences * 100 <= count, "at most 1 % may differ");
 }
+
+/// Compares the templates of a file that `CYAN_TEMPLATES` names; lines `=====` separate them.
+#[test]
+fn templates_of_a_file_give_the_answers_of_ytt() {
+    let files = (
+        std::env::var("CYAN_TEST_YTT"),
+        std::env::var("CYAN_TEMPLATES"),
+    );
+    let (Ok(program), Ok(file)) = files else {
+        println!("templates of a file: CYAN_TEMPLATES is not set, nothing runs");
+        return;
+    };
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let mut oracle = Oracle::start(&program);
+    let values = value(&serde_json::from_str(VALUES).expect("the values are JSON"));
+    let values = values.as_map().cloned().unwrap_or_default();
+    let mut differences = 0;
+    for template in text.split("=====\n") {
+        let Some(expected) = oracle.answer(template) else {
+            oracle = Oracle::start(&program);
+            println!("ends ytt:\n{template}");
+            continue;
+        };
+        if let Some(why) = difference(template, &values, &expected) {
+            differences += 1;
+            println!("---\n{template}\n{why}\n");
+        }
+    }
+    assert_eq!(differences, 0, "templates are different");
+}

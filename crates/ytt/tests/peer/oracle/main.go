@@ -11,6 +11,7 @@ import (
 	"carvel.dev/ytt/pkg/cmd/template"
 	"carvel.dev/ytt/pkg/cmd/ui"
 	"carvel.dev/ytt/pkg/files"
+	_ "carvel.dev/ytt/pkg/yttlibraryext" // the module toml
 )
 
 type request struct {
