@@ -25,10 +25,14 @@ pub(crate) fn with_blocks(tokens: Vec<StarToken>) -> Vec<StarToken> {
             _ => false,
         };
         if closes && open.pop().is_none() {
-            found.push(like(
-                &token,
-                StarTokenKind::Invalid("unexpected end".into()),
-            ));
+            let mut token = like(&token, StarTokenKind::Invalid("unexpected end".into()));
+            // The scanner has passed the line break.
+            if let Some(next) = tokens.peek()
+                && next.kind == StarTokenKind::LineBreak
+            {
+                token.line = next.end_line;
+            }
+            found.push(token);
             break;
         }
         if closes {

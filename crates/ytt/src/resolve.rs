@@ -26,7 +26,6 @@ pub(crate) fn resolve(
         global_names: Vec::new(),
         is_universal,
         loops: 0,
-        conditions: 0,
     };
     let mut names = Vec::new();
     bound_names(&statements, &mut names);
@@ -87,7 +86,6 @@ struct Resolver {
     global_names: Vec<Name>,
     is_universal: fn(&str) -> bool,
     loops: u32,
-    conditions: u32,
 }
 
 fn mistake<T>(line: u32, message: impl Into<String>) -> SyntaxResult<T> {
@@ -165,10 +163,8 @@ impl Resolver {
             }
             StatementForm::If(condition, then, otherwise) => {
                 self.expr(condition)?;
-                self.conditions += 1;
                 self.block(then)?;
                 self.block(otherwise)?;
-                self.conditions -= 1;
                 Ok(())
             }
             StatementForm::For(target, items, body) => {
@@ -197,17 +193,8 @@ impl Resolver {
             StatementForm::Continue if self.loops == 0 => mistake(line, "continue not in a loop"),
             StatementForm::Break | StatementForm::Continue => Ok(()),
             StatementForm::Load(_, imports) => {
-                let place = if self.functions.len() > 1 {
-                    "a function"
-                } else if self.loops > 0 {
-                    "a loop"
-                } else if self.conditions > 0 {
-                    "a conditional"
-                } else {
-                    ""
-                };
-                if !place.is_empty() {
-                    return mistake(line, format!("load statement within {place}"));
+                if self.functions.len() > 1 {
+                    return mistake(line, "load statement within a function");
                 }
                 for import in imports {
                     if import.name.starts_with('_') {
@@ -271,15 +258,12 @@ impl Resolver {
             names.iter().for_each(|name| scope.add_local(name));
         }
         self.functions.push(scope);
-        let outside = (
-            std::mem::take(&mut self.loops),
-            std::mem::take(&mut self.conditions),
-        );
+        let outside = std::mem::take(&mut self.loops);
         match &mut code.body {
             StarFunctionBody::Block(statements) => self.block(statements)?,
             StarFunctionBody::Value(value) => self.expr(value)?,
         }
-        (self.loops, self.conditions) = outside;
+        self.loops = outside;
         let scope = self.functions.pop().unwrap_or_default();
         code.locals = scope.names.len();
         code.names = scope.names;

@@ -199,8 +199,26 @@ fn mistakes_have_the_line_and_span_of_the_code() {
     assert_eq!(mistake.span, Some(34..45));
     let mistake = Template::parse("a: 1\nb: #@ foo\n").map(drop);
     assert_eq!(mistake.map_err(|mistake| mistake.line), Err(2));
-    let mistake = Template::parse("a: 1 # plain\n").map(drop);
-    assert_eq!(mistake.map_err(|mistake| mistake.line), Err(1));
+    let mistake = Template::parse("#@ x = 1\na: 1 # plain\n").map(drop);
+    assert_eq!(mistake.map_err(|mistake| mistake.line), Err(2));
+}
+
+#[test]
+fn text_without_code_is_plain_yaml() {
+    let template = Template::parse("a: 1 # plain\nb: yes\na: 2\n");
+    let documents = template.and_then(|own| own.render(&values(), &Limits::default()));
+    let expected = Value::map([("a", Value::Int(2)), ("b", Value::Bool(true))]);
+    assert_eq!(documents, Ok(vec![expected]));
+}
+
+#[test]
+fn annotated_documents_change_the_others() {
+    let code = "a: 1\n#@overlay/match by=lambda i, l, r: True\n---\n\
+                #@overlay/match missing_ok=True\nb: 2\n";
+    let expected = Value::map([("a", Value::Int(1)), ("b", Value::Int(2))]);
+    assert_eq!(render(code), Ok(vec![expected]));
+    let mistake = mistake("a: 1\n#@data/values\n---\nb: 2\n");
+    assert_eq!(mistake.line, 3);
 }
 
 #[test]
