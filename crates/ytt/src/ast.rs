@@ -150,6 +150,8 @@ pub(crate) enum StarTarget {
     Attribute(Box<StarExpr>, Name, u32),
     /// `a, b` or `[a, b]`
     Several(Vec<StarTarget>, u32),
+    /// Something that cannot be assigned to, at a line.
+    Invalid(u32),
 }
 
 /// A statement and its line.

@@ -35,8 +35,14 @@ pub(crate) fn with_blocks(tokens: Vec<StarToken>) -> Vec<StarToken> {
             found.push(token);
             break;
         }
+        let next_end = tokens.peek().map_or(token.end_line, |next| next.end_line);
         if closes {
-            found.push(like(&token, StarTokenKind::Outdent));
+            // Mistakes are reported where the scanner is: it looks at the next token.
+            let mut outdent = like(&token, StarTokenKind::Outdent);
+            if token.kind != StarTokenKind::Sign("elif") {
+                outdent.end_line = next_end;
+            }
+            found.push(outdent);
         }
         match &token.kind {
             StarTokenKind::Identifier(name) if &**name == "end" => {
@@ -55,6 +61,11 @@ pub(crate) fn with_blocks(tokens: Vec<StarToken>) -> Vec<StarToken> {
                     (token.line, token.end_line) = (*line, *line);
                     found.push(token);
                 }
+                found.push(token);
+            }
+            StarTokenKind::Sign("else") => {
+                let mut token = token;
+                token.end_line = next_end;
                 found.push(token);
             }
             _ => found.push(token),

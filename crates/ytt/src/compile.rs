@@ -179,7 +179,6 @@ impl Compiler {
             if name == TEXT_TEMPLATES {
                 strings = Strings::Templates;
             }
-            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
             let code = format!("{ANNOTATE}({tag}, \"{name}\", {COLLECT}({arguments}))");
             self.push(code, Some(line));
         }

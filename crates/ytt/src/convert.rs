@@ -12,7 +12,8 @@ use crate::keys;
 use crate::value::{NodeRef, StarKey, StarValue, StructKind, YamlNode};
 use crate::yaml_tree::{SourceNode, YamlKind, YamlScalar};
 
-/// The data values as a struct. Its fields are in the order of their names, as in JSON of Go.
+/// The data values as a struct. The fields inside of a value are in the order of their names, as in
+/// JSON of Go.
 ///
 /// # Errors
 /// If a value is of a kind that templates do not know, or too deep.
@@ -21,9 +22,7 @@ pub(crate) fn data_values(heap: &Heap, values: &Map) -> Evaluated<StarValue> {
     let fields: Evaluated<IndexMap<Name, StarValue>> = entries
         .map(|(key, value)| Ok((key.clone(), data_value(heap, value)?)))
         .collect();
-    let mut fields = fields?;
-    fields.sort_unstable_keys();
-    heap.structure(StructKind::Plain, fields)
+    heap.structure(StructKind::Plain, fields?)
 }
 
 fn data_value(heap: &Heap, value: &Value) -> Evaluated<StarValue> {
@@ -41,7 +40,11 @@ fn data_value(heap: &Heap, value: &Value) -> Evaluated<StarValue> {
             let items = items.iter().map(|item| data_value(heap, item));
             heap.list(items.collect::<Evaluated<_>>()?)
         }
-        Value::Map(entries) => data_values(heap, entries),
+        Value::Map(entries) => {
+            let mut entries = Map::clone(entries);
+            entries.sort_keys();
+            data_values(heap, &entries)
+        }
         Value::Unknown(unknown) => {
             heap.has_marks.set(true);
             Ok(StarValue::Unknown(Rc::new(unknown.waits_for.clone())))

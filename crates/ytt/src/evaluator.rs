@@ -502,6 +502,7 @@ impl Evaluator<'_> {
                 Ok(())
             }
             StarTarget::Name(name, _) => fail(format!("cannot assign to {name}")),
+            StarTarget::Invalid(_) => fail("can't assign to this expression"),
             StarTarget::Index(parts, line) => {
                 let of = self.eval(frame, &parts[0])?;
                 let index = self.eval(frame, &parts[1])?;

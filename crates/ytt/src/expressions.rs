@@ -391,7 +391,7 @@ impl StarParser {
     pub(crate) fn loop_target(&mut self) -> SyntaxResult<StarTarget> {
         let first = self.primary_with_suffixes()?;
         if !self.is(",") {
-            return self.target(first);
+            return Ok(target(first));
         }
         let line = first.line;
         let mut items = vec![first];
@@ -404,27 +404,7 @@ impl StarParser {
             }
             items.push(self.primary_with_suffixes()?);
         }
-        self.target(made(line, ExprForm::Tuple(items)))
-    }
-
-    /// An expression as something that is assigned to.
-    pub(crate) fn target(&self, expr: StarExpr) -> SyntaxResult<StarTarget> {
-        let line = expr.line;
-        Ok(match expr.form {
-            ExprForm::Name(name, place) => StarTarget::Name(name, place),
-            ExprForm::Index(parts) => StarTarget::Index(parts, line),
-            ExprForm::Attribute(of, name) => StarTarget::Attribute(of, name, line),
-            ExprForm::Tuple(parts) | ExprForm::List(parts) if !parts.is_empty() => {
-                let targets = parts.into_iter().map(|part| self.target(part));
-                StarTarget::Several(targets.collect::<SyntaxResult<_>>()?, line)
-            }
-            _ => {
-                return Err(SyntaxFault {
-                    line,
-                    message: "can't assign to this expression".into(),
-                });
-            }
-        })
+        Ok(target(made(line, ExprForm::Tuple(items))))
     }
 
     /// The parameters of a function, up to the bracket or colon behind them.
@@ -479,5 +459,19 @@ pub(crate) fn function(
         names: Vec::new(),
         captures: Vec::new(),
         context: None,
+    }
+}
+
+/// An expression as something that is assigned to.
+pub(crate) fn target(expr: StarExpr) -> StarTarget {
+    let line = expr.line;
+    match expr.form {
+        ExprForm::Name(name, place) => StarTarget::Name(name, place),
+        ExprForm::Index(parts) => StarTarget::Index(parts, line),
+        ExprForm::Attribute(of, name) => StarTarget::Attribute(of, name, line),
+        ExprForm::Tuple(parts) | ExprForm::List(parts) if !parts.is_empty() => {
+            StarTarget::Several(parts.into_iter().map(target).collect(), line)
+        }
+        _ => StarTarget::Invalid(line),
     }
 }

@@ -100,7 +100,12 @@ impl YamlReader<'_> {
         if let Some(root) = &tree.root {
             self.fill(&mut document, root, &mut blocks)?;
         }
-        let is_inside = |at: usize| blocks.iter().any(|block| block.contains(&at));
+        blocks.sort_unstable_by_key(|block| block.start);
+        let is_inside = |at: usize| {
+            let next = blocks.partition_point(|block| block.start <= at);
+            let block = next.checked_sub(1).and_then(|last| blocks.get(last));
+            block.is_some_and(|block| block.contains(&at))
+        };
         let comments = tree.comments.iter().map(|span| span.range());
         let comments = comments.filter(|span| !is_inside(span.start)).map(|span| {
             let text = self.text.get(span.start + 1..span.end).unwrap_or_default();

@@ -26,6 +26,8 @@ pub(crate) fn resolve(
         global_names: Vec::new(),
         is_universal,
         loops: 0,
+        undefined: None,
+        undefined_inside: None,
     };
     let mut names = Vec::new();
     bound_names(&statements, &mut names);
@@ -37,7 +39,14 @@ pub(crate) fn resolve(
             resolver.global_names.push(name);
         }
     }
-    resolver.block(&mut statements)?;
+    let result = resolver.block(&mut statements);
+    if let Some(fault) = resolver.undefined {
+        return Err(fault);
+    }
+    result?;
+    if let Some(fault) = resolver.undefined_inside {
+        return Err(fault);
+    }
     let locals = resolver
         .functions
         .first()
@@ -86,6 +95,10 @@ struct Resolver {
     global_names: Vec<Name>,
     is_universal: fn(&str) -> bool,
     loops: u32,
+    /// The first name without a meaning outside of functions and comprehensions.
+    undefined: Option<SyntaxFault>,
+    /// The first one inside: it is reported if there is no other mistake.
+    undefined_inside: Option<SyntaxFault>,
 }
 
 fn mistake<T>(line: u32, message: impl Into<String>) -> SyntaxResult<T> {
@@ -140,7 +153,17 @@ impl Resolver {
             "null" | "nil" | "none" => " (hint: use 'None' to indicate no value)",
             _ => "",
         };
-        mistake(line, format!("undefined: {name}{hint}"))
+        let fault = SyntaxFault {
+            line,
+            message: format!("undefined: {name}{hint}"),
+        };
+        let is_outside = self.functions.len() == 1 && self.scope().blocks.is_empty();
+        let first = match is_outside {
+            true => &mut self.undefined,
+            false => &mut self.undefined_inside,
+        };
+        first.get_or_insert(fault);
+        Ok(NamePlace::Universal)
     }
 
     fn block(&mut self, statements: &mut [Statement]) -> SyntaxResult<()> {
@@ -223,6 +246,7 @@ impl Resolver {
             }
             StarTarget::Index(parts, _) => parts.iter_mut().try_for_each(|part| self.expr(part)),
             StarTarget::Attribute(of, ..) => self.expr(of),
+            StarTarget::Invalid(line) => mistake(*line, "can't assign to this expression"),
             StarTarget::Several(targets, _) => targets
                 .iter_mut()
                 .try_for_each(|target| self.target(target, line)),
@@ -231,8 +255,12 @@ impl Resolver {
 
     fn function(&mut self, code: &mut FunctionCode) -> SyntaxResult<()> {
         let mut scope = FunctionScope::default();
-        let (mut optional, mut named_only) = (false, false);
+        let (mut optional, mut named_only, mut ended) = (false, false, false);
         for parameter in &mut code.parameters {
+            if ended {
+                return mistake(code.line, "no parameter may follow **kwargs");
+            }
+            ended = matches!(parameter.kind, StarParameterKind::Entries);
             match &mut parameter.kind {
                 StarParameterKind::Optional(default) => {
                     self.expr(default)?;
@@ -403,6 +431,6 @@ fn target_names(target: &StarTarget, names: &mut Vec<Name>) {
                 .iter()
                 .for_each(|target| target_names(target, names));
         }
-        StarTarget::Index(..) | StarTarget::Attribute(..) => {}
+        StarTarget::Index(..) | StarTarget::Attribute(..) | StarTarget::Invalid(_) => {}
     }
 }

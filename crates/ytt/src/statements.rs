@@ -6,7 +6,7 @@ use crate::ast::{
     BinaryOperator, ContextEnd, LoadedName, NamePlace, StarFunctionBody, StarTarget, Statement,
     StatementForm,
 };
-use crate::expressions::function;
+use crate::expressions::{function, target};
 use crate::lexer::StarTokenKind;
 use crate::parser::{StarParser, SyntaxResult};
 
@@ -149,14 +149,14 @@ impl StarParser {
         if sign == "=" {
             self.advance()?;
             let value = self.expression(false)?;
-            return Ok(StatementForm::Assign(self.target(left)?, value));
+            return Ok(StatementForm::Assign(target(left), value));
         }
         let Some(operator) = changing_operator(sign) else {
             return Ok(StatementForm::Expression(left));
         };
         self.advance()?;
         let value = self.expression(false)?;
-        match self.target(left)? {
+        match target(left) {
             StarTarget::Several(..) => self.fail("can't use tuple or list in augmented assignment"),
             target => Ok(StatementForm::Change(target, operator, value)),
         }

@@ -20,13 +20,13 @@ pub(super) fn call(
         call.exactly(2)?;
         let expression = compiled(evaluator, call.text(0)?)?;
         let text = call.text(1)?;
-        evaluator.heap.work.steps(text.len())?;
+        charge(evaluator, call.text(0)?, text)?;
         return Ok(StarValue::Bool(expression.is_match(text)));
     }
     call.exactly(3)?;
     let expression = compiled(evaluator, call.text(0)?)?;
     let text = call.text(1)?.clone();
-    evaluator.heap.work.steps(text.len())?;
+    charge(evaluator, call.text(0)?, &text)?;
     let mut found = String::new();
     let mut from = 0;
     let replacement = call.item(2);
@@ -54,6 +54,12 @@ pub(super) fn call(
     }
     found.push_str(&text[from..]);
     evaluator.heap.text(found)
+}
+
+/// Charges a search: its time is that of the text for each part of the pattern.
+fn charge(evaluator: &Evaluator<'_>, pattern: &str, text: &str) -> Evaluated<()> {
+    let rounds = 1 + pattern.len() / 16;
+    evaluator.heap.work.steps(text.len().saturating_mul(rounds))
 }
 
 fn compiled(evaluator: &Evaluator<'_>, pattern: &str) -> Evaluated<Regex> {

@@ -224,7 +224,7 @@ fn apply_item(
             evaluator.heap.work.steps(left.borrow().items.len())?;
             left.borrow_mut().items.retain(|_| {
                 at += 1;
-                !places.contains(&(at - 1))
+                places.binary_search(&(at - 1)).is_err()
             });
             Ok(())
         }
@@ -331,7 +331,7 @@ fn insert_item(
     evaluator.heap.work.items(old.len())?;
     let mut items = Vec::with_capacity(old.len() + places.len());
     for (at, own) in old.iter().enumerate() {
-        if !places.contains(&at) {
+        if places.binary_search(&at).is_err() {
             items.push(own.clone());
             continue;
         }

@@ -49,6 +49,23 @@ pub(crate) fn template(seed: u64) -> String {
     maker.text
 }
 
+/// The template of a seed with some letters removed, doubled or replaced.
+pub(crate) fn damaged(seed: u64) -> String {
+    let mut letters: Vec<char> = template(seed).chars().collect();
+    let mut random = Random(seed ^ 0x5555_5555);
+    let others: Vec<char> = "()[]{}:,.#@\"'\\\n -=+*%&!?|<>0é~\t$;".chars().collect();
+    for _ in 0..=random.below(6) {
+        let at = random.below(letters.len());
+        match random.below(4) {
+            0 => drop(letters.remove(at)),
+            1 => letters.insert(at, letters[at]),
+            2 => letters[at] = others[random.below(others.len())],
+            _ => letters.insert(at, others[random.below(others.len())]),
+        }
+    }
+    letters.into_iter().collect()
+}
+
 struct Maker {
     random: Random,
     /// The variables that can be used.

@@ -1,6 +1,7 @@
 //! Compares random templates with ytt itself. `CYAN_TEST_YTT` names the program of the Go module
 //! `tests/peer` (`go build -o PROGRAM ./oracle`); without it nothing is compared, and the test says
 //! so. `CYAN_RANDOM_TEMPLATES` is the number of templates, or a range of seeds such as `500..900`.
+//! With `CYAN_DAMAGED` the templates have mistakes, whose lines are compared.
 
 mod generate;
 
@@ -8,7 +9,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use blueprint::{Map, Value};
-use ytt::{Limits, Template};
+use ytt::{Limits, Template, TextTemplate};
 
 /// The data values of all templates; keys are sorted.
 const VALUES: &str = r#"{
@@ -188,19 +189,16 @@ fn random_templates_give_the_answers_of_ytt() {
     let (mut errors, mut crashes, mut differences) = (0, 0, 0);
     let count = seeds.end - seeds.start;
     for seed in seeds {
-        let template = generate::template(seed);
+        let template = match std::env::var_os("CYAN_DAMAGED") {
+            Some(_) => generate::damaged(seed),
+            None => generate::template(seed),
+        };
         let Some(expected) = oracle.answer(&template) else {
             oracle = Oracle::start(&program);
             crashes += 1;
             continue;
         };
         errors += u64::from(expected.is_err());
-        if let (Err(error), true) = (&expected, std::env::var_os("CYAN_SHOW_ERRORS").is_some()) {
-            println!(
-                "seed {seed}: {}",
-                error.trim().lines().next().unwrap_or_default()
-            );
-        }
         if let Some(why) = difference(&template, &values, &expected) {
             differences += 1;
             println!("--- seed {seed}\n{template}\n{why}\n");
@@ -210,6 +208,29 @@ fn random_templates_give_the_answers_of_ytt() {
         "random templates: {count}, {errors} with an error, {crashes} end ytt, {differences} different"
     );
     assert!(differences * 100 <= count, "at most 1 % may differ");
+}
+
+/// Needs no other program: damaged templates must end with documents or a mistake.
+#[test]
+fn damaged_templates_end() {
+    let values = value(&serde_json::from_str(VALUES).expect("the values are JSON"));
+    let values = values.as_map().cloned().unwrap_or_default();
+    let limits = Limits {
+        steps: 20_000,
+        bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let count = std::env::var("CYAN_RANDOM_TEMPLATES").ok();
+    let count = count.and_then(|count| count.parse().ok()).unwrap_or(300);
+    for seed in 0..count {
+        let text = generate::damaged(seed);
+        if let Ok(template) = Template::parse(&text) {
+            let _ = template.render(&values, &limits);
+        }
+        if let Ok(template) = TextTemplate::parse(&text) {
+            let _ = template.render(&values, &limits);
+        }
+    }
 }
 
 /// Compares the templates of a file that `CYAN_TEMPLATES` names; lines `=====` separate them.
