@@ -1,7 +1,9 @@
-//! Compares random templates with ytt itself. `CYAN_TEST_YTT` names the program of the Go module
-//! `tests/peer` (`go build -o PROGRAM ./oracle`); without it nothing is compared, and the test says
-//! so. `CYAN_RANDOM_TEMPLATES` is the number of templates, or a range of seeds such as `500..900`.
-//! With `CYAN_DAMAGED` the templates have mistakes, whose lines are compared.
+//! Compares templates with ytt itself: recorded answers, and random templates.
+//!
+//! `CYAN_TEST_YTT` names the program of the Go module `tests/peer` (`go build -o PROGRAM ./oracle`);
+//! without it no random templates are compared, and the test says so. `CYAN_RANDOM_TEMPLATES` is
+//! their number, or a range of seeds such as `500..900`. With `CYAN_DAMAGED` the templates have
+//! mistakes, whose lines are compared.
 
 mod generate;
 
@@ -184,8 +186,7 @@ fn random_templates_give_the_answers_of_ytt() {
         None => 0..wanted.parse().unwrap_or(100),
     };
     let mut oracle = Oracle::start(&program);
-    let values = value(&serde_json::from_str(VALUES).expect("the values are JSON"));
-    let values = values.as_map().cloned().unwrap_or_default();
+    let values = data_values();
     let (mut errors, mut crashes, mut differences) = (0, 0, 0);
     let count = seeds.end - seeds.start;
     for seed in seeds {
@@ -213,8 +214,7 @@ fn random_templates_give_the_answers_of_ytt() {
 /// Needs no other program: damaged templates must end with documents or a mistake.
 #[test]
 fn damaged_templates_end() {
-    let values = value(&serde_json::from_str(VALUES).expect("the values are JSON"));
-    let values = values.as_map().cloned().unwrap_or_default();
+    let values = data_values();
     let limits = Limits {
         steps: 20_000,
         bytes: 1 << 20,
@@ -233,7 +233,8 @@ fn damaged_templates_end() {
     }
 }
 
-/// Compares the templates of a file that `CYAN_TEMPLATES` names; lines `=====` separate them.
+/// Compares the templates of a file that `CYAN_TEMPLATES` names; lines `=====` separate them. With
+/// `CYAN_RECORD` the answers are written to that file, as in `recorded.json`.
 #[test]
 fn templates_of_a_file_give_the_answers_of_ytt() {
     let files = (
@@ -246,8 +247,8 @@ fn templates_of_a_file_give_the_answers_of_ytt() {
     };
     let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
     let mut oracle = Oracle::start(&program);
-    let values = value(&serde_json::from_str(VALUES).expect("the values are JSON"));
-    let values = values.as_map().cloned().unwrap_or_default();
+    let values = data_values();
+    let mut recorded = Vec::new();
     let mut differences = 0;
     for template in text.split("=====\n") {
         let Some(expected) = oracle.answer(template) else {
@@ -258,7 +259,44 @@ fn templates_of_a_file_give_the_answers_of_ytt() {
         if let Some(why) = difference(template, &values, &expected) {
             differences += 1;
             println!("---\n{template}\n{why}\n");
+            continue;
         }
+        recorded.push(match &expected {
+            Ok(output) => serde_json::json!({"template": template, "output": output}),
+            Err(error) => serde_json::json!({"template": template, "line": line(error)}),
+        });
+    }
+    if let Ok(file) = std::env::var("CYAN_RECORD") {
+        let lines: Vec<String> = recorded.iter().map(|case| format!("{case}")).collect();
+        let text = format!("[\n{}\n]\n", lines.join(",\n"));
+        std::fs::write(&file, text).unwrap_or_else(|error| panic!("{file}: {error}"));
     }
     assert_eq!(differences, 0, "templates are different");
+}
+
+/// Needs no other program: the answers that ytt gave to templates of this repository.
+#[test]
+fn recorded_templates_give_the_answers_of_ytt() {
+    let cases: serde_json::Value =
+        serde_json::from_str(include_str!("recorded.json")).expect("the record is JSON");
+    let values = data_values();
+    let cases = cases.as_array().expect("the record is a list");
+    for case in cases {
+        let template = case["template"].as_str().expect("a case has a template");
+        let expected = match case["output"].as_str() {
+            Some(output) => Ok(output.to_owned()),
+            None => Err(match case["line"].as_u64() {
+                Some(line) => format!("stdin.yml:{line} | "),
+                None => String::new(),
+            }),
+        };
+        if let Some(why) = difference(template, &values, &expected) {
+            panic!("{template}\n{why}");
+        }
+    }
+}
+
+fn data_values() -> Map {
+    let values = value(&serde_json::from_str(VALUES).expect("the values are JSON"));
+    values.as_map().cloned().unwrap_or_default()
 }
