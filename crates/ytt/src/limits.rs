@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use crate::halt::{Evaluated, limit};
 
-/// Limits of a rendering. They end every template, whatever it does
-/// (decisions are those of the caller: the defaults fit templates of some hundred lines).
+/// Limits of a rendering. They end every template, whatever it does. The defaults fit templates of
+/// some hundred lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RenderLimits {
     /// The largest number of steps: one for each evaluated expression and each item, more for long
