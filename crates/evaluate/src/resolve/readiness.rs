@@ -31,7 +31,11 @@ impl Evaluation {
         let dialect = self.documents.unit(unit).blueprint().dialect;
         let function = self.functions.of(dialect).get(&rule.function)?;
         let native = function.native.as_ref()?;
-        let verdict = native.call(&[rule.rule.clone(), all_fields(spec, outputs)]);
+        let verdict = native.call(&[
+            rule.rule.clone(),
+            all_fields(spec, outputs),
+            Value::Bool(self.simulated),
+        ]);
         Some(match verdict {
             Ok(Value::Null) => RuledReadiness::Ready,
             Ok(verdict) => {
