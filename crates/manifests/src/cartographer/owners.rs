@@ -1,18 +1,16 @@
 //! Lowers the owners: what the chain of a workload or a deliverable stamps for it.
 
-use blueprint::{
-    Expr, ExprKind, FieldPath, Local, Name, PathStep, ReadinessRule, Ref, ReferenceHead, Resource,
-    Type, Value,
-};
+use blueprint::{Expr, Name, PathStep, ReadinessRule, Resource, Value};
 use cartographer::compat::Compat;
 use cartographer::kinds::CartoKind;
 use cartographer::params::{ParamSources, Params};
 use cartographer::selection::{Selected, TemplateChoice, choose_template, select_blueprint};
 use diag::Span;
 
+use super::calls::{OUTPUT, READY};
+use super::chain_resource::{ChainResource, field_path, local, whole_object};
 use super::codes::{NO_CHAIN, NO_OPTION, SEVERAL_CHAINS, UNKNOWN_TEMPLATE};
-use super::functions::{OUTPUT, READY};
-use super::lowering::LoweredParts;
+use super::parts::LoweredParts;
 use super::platform::{CartoObject, Platform};
 use super::stamping::{StampedResource, stamp_resource};
 use super::written::{part_at, place_at};
@@ -25,22 +23,6 @@ pub(super) struct OwnerLowering<'p> {
     pub(super) compat: Compat,
     /// The manifests of the blueprints, in their order.
     pub(super) blueprints: Vec<&'p Value>,
-}
-
-/// One resource of the chain of an owner.
-pub(super) struct ChainResource<'r> {
-    /// The owner.
-    pub(super) owner: &'r CartoObject,
-    /// The chain.
-    pub(super) chain: &'r CartoObject,
-    /// The entry of the chain.
-    pub(super) entry: &'r Value,
-    /// The path of the entry in the chain.
-    path: FieldPath,
-    /// The name in the chain.
-    pub(super) name: Name,
-    /// The beginning of the names of all resources of the owner, with a `/`.
-    prefix: &'r str,
 }
 
 impl<'p> OwnerLowering<'p> {
@@ -243,105 +225,11 @@ impl<'p> OwnerLowering<'p> {
     }
 }
 
-impl ChainResource<'_> {
-    /// The name of a resource of the same owner in the blueprint.
-    pub(super) fn local_name(&self, resource: &str) -> Name {
-        format!("{}{resource}", self.prefix).into()
-    }
-
-    fn path_of(&self, fields: &[&str]) -> FieldPath {
-        let steps = fields.iter().map(|name| PathStep::Field((*name).into()));
-        FieldPath(self.path.0.iter().cloned().chain(steps).collect())
-    }
-
-    /// The place of a part of the entry.
-    pub(super) fn place(&self, fields: &[&str]) -> Span {
-        place_at(&self.chain.written, &self.path_of(fields).0)
-    }
-
-    /// The inputs of one sort, such as `sources`: the name of the input and that of its producer.
-    pub(super) fn inputs(&self, sort: &str) -> Vec<(Name, Name)> {
-        let list = self.entry.get(sort).and_then(Value::as_list);
-        let inputs = list.unwrap_or_default().iter().filter_map(|input| {
-            match (input.get("name")?, input.get("resource")?) {
-                (Value::Text(name), Value::Text(producer)) => {
-                    Some((name.clone(), producer.clone()))
-                }
-                _ => None,
-            }
-        });
-        inputs.collect()
-    }
-
-    /// The producer of the deployment that this resource passes on.
-    pub(super) fn deployment(&self) -> Option<Name> {
-        match self.entry.get("deployment")?.get("resource")? {
-            Value::Text(name) => Some(name.clone()),
-            _ => None,
-        }
-    }
-
-    /// The producer of an input that options pass through.
-    fn producer(&self, input: &str) -> Option<Name> {
-        let kind = self.entry.get("templateRef")?.get("kind")?.as_text()?;
-        let sort = CartoKind::of_name(kind)?.inputs_field()?;
-        let inputs = self.inputs(sort);
-        let found = inputs.into_iter().find(|(name, _)| **name == *input);
-        found.map(|(_, producer)| producer)
-    }
-}
-
 /// The place by which people find why an owner is or is not selected: its labels, or its name.
 fn labels_place(owner: &CartoObject) -> Span {
     let path = field_path(["metadata", "labels"]).0;
     match part_at(&owner.written, &path) {
         Some(_) => place_at(&owner.written, &path),
         None => owner.span,
-    }
-}
-
-/// The path of fields.
-pub(super) fn field_path<const N: usize>(names: [&str; N]) -> FieldPath {
-    FieldPath(names.map(|name| PathStep::Field(name.into())).into())
-}
-
-/// A reference to the output of a resource.
-pub(super) fn local(name: &Name, span: Span) -> Expr {
-    reference(ReferenceHead::Local(name.clone()), span, Vec::new())
-}
-
-/// A reference to all fields of the object of a resource.
-fn whole_object(name: &Name, span: Span) -> Expr {
-    let head = ReferenceHead::Resource {
-        name: name.clone(),
-        bare: true,
-    };
-    let spec = blueprint::Accessor {
-        kind: blueprint::AccessorKind::Name("spec".into()),
-        span,
-    };
-    reference(head, span, vec![spec])
-}
-
-fn reference(head: ReferenceHead, span: Span, path: Vec<blueprint::Accessor>) -> Expr {
-    let reference = Ref {
-        head,
-        head_span: span,
-        path,
-    };
-    Expr::new(ExprKind::Ref(Box::new(reference)), span)
-}
-
-impl LoweredParts {
-    /// Adds the output of a resource.
-    fn add_output(&mut self, name: Name, span: Span, value: Expr) {
-        let local = Local {
-            span,
-            ty: Type::Any,
-            value,
-            secret: false,
-            description: None,
-        };
-        self.locals.insert(name, local);
     }
 }
