@@ -28,6 +28,8 @@ mod recognition;
 mod schemas;
 mod settings;
 mod stamping;
+#[cfg(test)]
+mod tests;
 mod together;
 mod written;
 

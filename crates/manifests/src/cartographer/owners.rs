@@ -203,17 +203,19 @@ impl<'p> OwnerLowering<'p> {
         template: &Name,
         parts: &mut LoweredParts,
     ) {
-        let reference = resource
-            .entry
-            .get("templateRef")
-            .cloned()
-            .unwrap_or_default();
-        let place = match reference.get("options") {
-            Some(options) if options.as_list().is_some_and(|options| !options.is_empty()) => {
-                resource.place(&["templateRef", "options"])
-            }
-            _ => resource.place(&["templateRef", "name"]),
+        let reference = resource.entry.get("templateRef").unwrap_or(&Value::Null);
+        let options = reference.get("options").and_then(Value::as_list);
+        let is_named =
+            |option: &Value| option.get("name").and_then(Value::as_text) == Some(template);
+        let option = options.and_then(|options| options.iter().position(is_named));
+        let path = match option {
+            Some(at) => resource
+                .path_of(&["templateRef", "options"])
+                .join(PathStep::Index(at as u64))
+                .join(PathStep::Field("name".into())),
+            None => resource.path_of(&["templateRef", "name"]),
         };
+        let place = place_at(&resource.chain.written, &path.0);
         let names = self.platform.templates.keys();
         let of_kind = names.filter(|(known, _)| *known == kind);
         parts.found.push(
