@@ -16,7 +16,7 @@ use expr::{FunctionDef, FunctionTable, Native, Refusal, ValueStep};
 use super::calls::{FILL, OUTPUT, READY, STAMP};
 use super::codes::STAMP_FAILED;
 use super::producers::{outputs_in, record, source};
-use super::settings::NAME;
+use super::settings::{COMPAT, NAME};
 use cartographer::ytt_templates::InProcessYtt;
 
 /// Adds the functions of the dialect to the table of all functions.
@@ -98,7 +98,10 @@ fn stamp_whole(arguments: &[Value]) -> Result<Value, Refusal> {
         owner: fixed.get("owner").unwrap_or(&Value::Null),
         labels: &labels,
         owner_reference: OwnerReference::Left,
-        compat: Compat::Ours,
+        compat: match fixed.get(COMPAT).and_then(Value::as_bool) {
+            Some(true) => Compat::Upstream,
+            _ => Compat::Ours,
+        },
         ytt: &InProcessYtt,
     });
     stamped.map(|stamped| stamped.object).map_err(refusal)

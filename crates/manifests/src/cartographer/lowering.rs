@@ -1,6 +1,8 @@
 //! Lowers a document as a whole: checks its platform, then stamps what each owner's chain lists.
 
 use blueprint::Blueprint;
+use cartographer::compat::Compat;
+use diag::FileId;
 use dialect::{Document, Lowered};
 
 use super::codes::RUNNABLE_NOT_RUN;
@@ -11,9 +13,9 @@ use super::platform::Platform;
 use super::schemas::KindSchemas;
 use super::settings::{COMPAT, NAME, platform_files};
 use super::together::{DefinedSchemas, check_together};
+use crate::folder;
 use crate::lowering::{declared, named};
 use crate::objects::DeclaredObjects;
-use cartographer::compat::Compat;
 
 /// Lowers a stream or a folder. Returns its manifests and what its owners need as resources, and all
 /// mistakes.
@@ -49,6 +51,13 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     };
     further.files(&outside.files);
     platform.extend(further.objects);
+    let inside = folder::read(document).files;
+    let files = inside.iter().chain(&outside.files);
+    let texts: Vec<(FileId, &str)> = files
+        .map(|file| (file.file, file.text.as_ref()))
+        .chain([(document.file, document.text)])
+        .collect();
+    platform.find_ytt_lines(&texts);
     parts.found.append(further.found);
     let owners = OwnerLowering::new(&platform, compat);
     for owner in &platform.owners {

@@ -1,13 +1,13 @@
 //! The objects of Cartographer in a document: its platform, its owners and its runnables.
 
-use blueprint::{Expr, IndexMap, Name, Value};
+use blueprint::{Expr, IndexMap, Name, PathStep, Value};
 use cartographer::kinds::{CartoKind, GROUP, KindFamily};
-use diag::{Diagnostics, Span};
+use diag::{Diagnostics, FileId, Span};
 
 use dialect::codes::NAME_COLLISION;
 
 use super::codes::UNKNOWN_KIND;
-use super::written::value_of;
+use super::written::{block_lines, part_at, value_of};
 use crate::objects::DeclaredObject;
 
 /// An object of Cartographer.
@@ -26,6 +26,8 @@ pub(super) struct CartoObject {
     pub(super) value: Value,
     /// Whether it is declared outside of the document.
     pub(super) is_outside: bool,
+    /// The places of the lines of a template of ytt that is written as a block; empty for others.
+    pub(super) ytt_lines: Vec<Span>,
 }
 
 impl CartoObject {
@@ -112,6 +114,7 @@ impl Platform {
             written: resource.spec,
             value,
             is_outside: false,
+            ytt_lines: Vec::new(),
         };
         if let Some(first) = self.places.get(&object.shown()) {
             found.push(
@@ -130,6 +133,21 @@ impl Platform {
             KindFamily::Runnable => self.runnables.push(object),
             KindFamily::Template | KindFamily::RunTemplate => {
                 self.templates.insert((kind, object.name.clone()), object);
+            }
+        }
+    }
+
+    /// Finds the lines of templates of ytt in the texts of files.
+    pub(super) fn find_ytt_lines(&mut self, texts: &[(FileId, &str)]) {
+        let path = ["spec", "ytt"].map(|name| PathStep::Field(name.into()));
+        for template in self.templates.values_mut() {
+            let Some(written) = part_at(&template.written, &path) else {
+                continue;
+            };
+            let mut texts = texts.iter();
+            let source = texts.find(|(file, _)| *file == written.span.file);
+            if let Some((_, text)) = source {
+                template.ytt_lines = block_lines(text, written.span);
             }
         }
     }

@@ -17,6 +17,7 @@ use super::chain_resource::ChainResource;
 use super::codes::STAMP_FAILED;
 use super::platform::CartoObject;
 use super::producers::{forecast, references};
+use super::settings::COMPAT;
 use super::written::{part_at, place_at, place_inside};
 use cartographer::ytt_templates::InProcessYtt;
 
@@ -69,7 +70,7 @@ pub(super) fn stamp_resource(
     };
     let call = OpenPart {
         span: template.span,
-        fixed: fixed(resource, template, &labels),
+        fixed: fixed(resource, template, &labels, compat),
         inputs: references(resource, template.span),
     };
     let written = part_at(&template.written, &template_path());
@@ -100,7 +101,12 @@ fn ytt_place(template: &CartoObject) -> Span {
 }
 
 /// What a call needs besides the outputs of other resources.
-fn fixed(resource: &ChainResource<'_>, template: &CartoObject, labels: &Map) -> Value {
+fn fixed(
+    resource: &ChainResource<'_>,
+    template: &CartoObject,
+    labels: &Map,
+    compat: Compat,
+) -> Value {
     let params = |object: &CartoObject| {
         let params = spec_of(object).get("params");
         params.cloned().unwrap_or_default()
@@ -108,6 +114,7 @@ fn fixed(resource: &ChainResource<'_>, template: &CartoObject, labels: &Map) -> 
     Value::map([
         ("owner", resource.owner.value.clone()),
         ("resource", resource.entry.clone()),
+        (COMPAT, Value::Bool(compat.is_upstream())),
         ("templateParams", params(template)),
         ("blueprintParams", params(resource.chain)),
         (
@@ -217,12 +224,15 @@ fn mistake(
                 &(offset(inside.start)..offset(inside.end)),
             )
         }
-        (None, Some(_)) => ytt_place(template),
+        (None, Some(line)) => {
+            let lines = &template.ytt_lines;
+            let place = lines.get(line.saturating_sub(1)).copied();
+            place.unwrap_or_else(|| ytt_place(template))
+        }
         (None, None) => place_at(&template.written, &path),
     };
-    let line = failure
-        .line
-        .map(|line| format!("line {line} of the template: "));
+    let line = failure.line.filter(|_| template.ytt_lines.is_empty());
+    let line = line.map(|line| format!("line {line} of the template: "));
     let message = format!("{}{}", line.unwrap_or_default(), failure.message);
     let shown = resource.owner.shown();
     STAMP_FAILED

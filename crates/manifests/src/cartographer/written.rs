@@ -90,3 +90,26 @@ pub(super) fn key_at(expr: &Expr, path: &[PathStep]) -> Option<Span> {
     let (last, above) = path.split_last()?;
     key_span(part_at(expr, above)?, last)
 }
+
+/// The places of the lines of a literal block, without their indentation; empty for a text that is
+/// written otherwise, whose lines are not those of the document.
+pub(super) fn block_lines(text: &str, block: Span) -> Vec<Span> {
+    let written = text.get(block.start as usize..block.end as usize);
+    let Some(written) = written.filter(|written| written.starts_with('|')) else {
+        return Vec::new();
+    };
+    let mut start = block.start;
+    let mut lines = Vec::new();
+    for line in written.split_inclusive('\n') {
+        let content = line.trim();
+        let indentation = line.len() - line.trim_start().len();
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let from = start + offset(if content.is_empty() { 0 } else { indentation });
+        let end = from + offset(content.len());
+        lines.push(Span::new(block.file, from, end));
+        start += offset(line.len());
+    }
+    // The first line has the indicator.
+    lines.remove(0);
+    lines
+}
