@@ -33,7 +33,12 @@ pub(crate) async fn plan_run(
     if let Some(part) = unknown_part(request.desired) {
         return planning.undecided(part.to_owned());
     }
-    let spec = RunSpec::of(request.desired)?;
+    let spec = match RunSpec::of(request.desired) {
+        Ok(spec) => spec,
+        // The check reports the mistake at its place.
+        Err(_) if request.phase == PlanPhase::Preview => return Ok(planning.planned()),
+        Err(error) => return Err(error),
+    };
     if request.mode == PlanMode::Update
         && let Some(planned) = planning.without_run(&spec)
     {

@@ -8,7 +8,7 @@ use ::kubernetes::GroupKind;
 use ::provider::{ErrorKind, ProviderError};
 use blueprint::{Name, Value};
 use cartographer::conditions::TRUE;
-use cartographer::health::{resource_health, run_health};
+use cartographer::health::{resource_health, run_health, run_problem};
 use cartographer::retention::{KeptRuns, RunLimits};
 use serde_json::{Value as Json, json};
 
@@ -223,16 +223,7 @@ impl Series {
     /// Why the newest run is not healthy; `None` if it is.
     pub(super) fn unhealthy(&self) -> Option<String> {
         let newest = self.newest()?;
-        let what = match newest.health {
-            TRUE => return None,
-            cartographer::conditions::FALSE => "is not healthy",
-            _ => "is not healthy yet",
-        };
-        let why = match newest.message.is_empty() {
-            true => String::new(),
-            false => format!(": {}", newest.message),
-        };
-        Some(format!("the run `{}` {what}{why}", newest.name()))
+        run_problem(newest.name(), newest.health, &newest.message)
     }
 }
 

@@ -5,10 +5,10 @@ use diag::Diagnostics;
 use dialect::codes::NAME_COLLISION;
 use dialect::{Document, Lowered};
 
-use super::codes::RUNNABLE_NOT_RUN;
 use super::faults::check;
 use super::owners::OwnerLowering;
 use super::platform::Platform;
+use super::runnables::lower_runnables;
 use super::schemas::KindSchemas;
 use super::{COMPAT, NAME};
 use crate::lowering::{declared, named};
@@ -56,13 +56,6 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     for object in platform.objects() {
         check(object, &mut schemas, &mut parts.found);
     }
-    for runnable in &platform.runnables {
-        parts.found.push(
-            RUNNABLE_NOT_RUN
-                .new(format!("`{}` is checked and not run", runnable.shown()))
-                .label(runnable.span, "nothing is made for it"),
-        );
-    }
     let settings = document.context.settings.of(NAME);
     let compat = match settings.switch(COMPAT) {
         Some(true) => Compat::Upstream,
@@ -72,6 +65,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     for owner in &platform.owners {
         owners.lower(owner, &mut parts);
     }
+    lower_runnables(&platform, compat, &mut parts);
     let mut found = parts.found;
     found.sort();
     Lowered {

@@ -22,6 +22,8 @@ mod owners;
 mod platform;
 mod producers;
 mod recognition;
+mod runnables;
+mod runs;
 mod schemas;
 mod stamping;
 mod written;

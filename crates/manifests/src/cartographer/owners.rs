@@ -5,17 +5,22 @@ use blueprint::{
     Type, Value,
 };
 use cartographer::compat::Compat;
+use cartographer::health::effective_rule;
 use cartographer::kinds::CartoKind;
 use cartographer::params::{ParamSources, Params};
 use cartographer::selection::{Selected, TemplateChoice, choose_template, select_blueprint};
-use diag::Span;
+use diag::{Diagnostic, Span};
 
-use super::codes::{NO_CHAIN, NO_OPTION, SEVERAL_CHAINS, UNKNOWN_TEMPLATE};
-use super::functions::{OUTPUT, READY};
+use super::codes::{NO_CHAIN, NO_OPTION, RUNNABLE_NOT_RUN, SEVERAL_CHAINS, UNKNOWN_TEMPLATE};
+use super::functions::{OUTPUT, READY, RUN_READY};
 use super::lowering::LoweredParts;
 use super::platform::{CartoObject, Platform};
+use super::runs::{as_run, is_run_again};
 use super::stamping::{StampedResource, stamp_resource};
 use super::written::{part_at, place_at};
+
+/// The type of runnables as objects.
+const RUNNABLE_TYPE: &str = "kubernetes/carto.run/Runnable";
 
 /// Lowers owners with the chains and templates of a platform.
 pub(super) struct OwnerLowering<'p> {
@@ -191,7 +196,17 @@ impl<'p> OwnerLowering<'p> {
         let Some(stamped) = stamped else {
             return;
         };
-        let StampedResource { type_name, spec } = stamped;
+        if **stamped.type_name.item.name() == *RUNNABLE_TYPE {
+            parts.found.push(stamped_runnable(resource, &stamped));
+        }
+        let is_run = is_run_again(found);
+        let stamped = match is_run {
+            true => as_run(stamped, &effective_rule(&found.value), found),
+            false => stamped,
+        };
+        let StampedResource {
+            type_name, spec, ..
+        } = stamped;
         let span = resource.place(&["name"]);
         let name = resource.local_name(&resource.name);
         let rule = Value::map([
@@ -200,11 +215,15 @@ impl<'p> OwnerLowering<'p> {
         ]);
         let mut declared = Resource::new(span, type_name, spec.span, spec);
         declared.readiness = Some(Box::new(ReadinessRule {
-            function: READY.into(),
+            function: if is_run { RUN_READY } else { READY }.into(),
             rule: rule.clone(),
         }));
         if kind != CartoKind::ClusterTemplate {
-            let mut arguments = vec![Expr::literal(rule, span), whole_object(&name, span)];
+            let object = match is_run {
+                true => newest_healthy(&name, span),
+                false => whole_object(&name, span),
+            };
+            let mut arguments = vec![Expr::literal(rule, span), object];
             if let Some(producer) = resource.deployment() {
                 arguments.push(local(&resource.local_name(&producer), span));
             }
@@ -312,15 +331,36 @@ pub(super) fn local(name: &Name, span: Span) -> Expr {
 
 /// A reference to all fields of the object of a resource.
 fn whole_object(name: &Name, span: Span) -> Expr {
+    fields_of(name, span, &["spec"])
+}
+
+/// A reference to the newest healthy run of a resource.
+pub(super) fn newest_healthy(name: &Name, span: Span) -> Expr {
+    fields_of(name, span, &["spec", "object"])
+}
+
+fn fields_of(name: &Name, span: Span, path: &[&str]) -> Expr {
     let head = ReferenceHead::Resource {
         name: name.clone(),
         bare: true,
     };
-    let spec = blueprint::Accessor {
-        kind: blueprint::AccessorKind::Name("spec".into()),
+    let steps = path.iter().map(|name| blueprint::Accessor {
+        kind: blueprint::AccessorKind::Name((*name).into()),
         span,
-    };
-    reference(head, span, vec![spec])
+    });
+    reference(head, span, steps.collect())
+}
+
+/// Reports a runnable that a chain stamps: it is an object like others, and nothing here runs it.
+fn stamped_runnable(resource: &ChainResource<'_>, stamped: &StampedResource) -> Diagnostic {
+    RUNNABLE_NOT_RUN
+        .new(format!(
+            "`{}` stamps a runnable for `{}`, which is written to the cluster and not run",
+            resource.name,
+            resource.owner.shown()
+        ))
+        .label(stamped.type_name.span, "only Cartographer runs it")
+        .help("stamp its object itself, in a template with `lifecycle: tekton`")
 }
 
 fn reference(head: ReferenceHead, span: Span, path: Vec<blueprint::Accessor>) -> Expr {
@@ -334,7 +374,7 @@ fn reference(head: ReferenceHead, span: Span, path: Vec<blueprint::Accessor>) ->
 
 impl LoweredParts {
     /// Adds the output of a resource.
-    fn add_output(&mut self, name: Name, span: Span, value: Expr) {
+    pub(super) fn add_output(&mut self, name: Name, span: Span, value: Expr) {
         let local = Local {
             span,
             ty: Type::Any,
