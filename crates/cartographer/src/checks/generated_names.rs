@@ -1,37 +1,29 @@
 //! Names of stamped objects that do not fit the lifecycle of their template (section 10).
 
-use blueprint::Value;
-
 use super::object_set::{ObjectSet, SetFault};
-use crate::kinds::{CartoKind, KindFamily};
+use crate::kinds::KindFamily;
 use crate::validation::{Fault, FaultClass, ObjectPlace};
 
 /// Adds the faults of the names in templates.
 pub(crate) fn check(set: &ObjectSet<'_>, found: &mut Vec<SetFault>) {
     for object in set.all() {
-        let fault = template_name_fault(object.kind, object.object);
+        let spec = object.spec();
+        let is_run_again = match object.kind.family() {
+            KindFamily::Template => match spec.field("lifecycle").text() {
+                Some("" | "mutable") => false,
+                Some("immutable" | "tekton") => true,
+                _ => continue,
+            },
+            KindFamily::RunTemplate => true,
+            _ => continue,
+        };
+        let template = spec.field("template");
+        if !template.is_set() || template.is_unknown() {
+            continue;
+        }
+        let fault = name_fault(&template.field("metadata"), is_run_again);
         found.extend(fault.map(|fault| object.with(fault)));
     }
-}
-
-/// What is wrong with the name in a template, a whole manifest; `None` for a template of ytt and for
-/// an object of another kind.
-pub fn template_name_fault(kind: CartoKind, object: &Value) -> Option<Fault> {
-    let spec = ObjectPlace::root(object).field("spec");
-    let is_run_again = match kind.family() {
-        KindFamily::Template => match spec.field("lifecycle").text() {
-            Some("" | "mutable") => false,
-            Some("immutable" | "tekton") => true,
-            _ => return None,
-        },
-        KindFamily::RunTemplate => true,
-        _ => return None,
-    };
-    let template = spec.field("template");
-    if !template.is_set() || template.is_unknown() {
-        return None;
-    }
-    name_fault(&template.field("metadata"), is_run_again)
 }
 
 fn name_fault(metadata: &ObjectPlace<'_>, is_run_again: bool) -> Option<Fault> {

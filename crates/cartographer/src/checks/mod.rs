@@ -14,7 +14,6 @@ mod template_uses;
 
 use blueprint::Value;
 
-pub use generated_names::template_name_fault;
 use object_set::ObjectSet;
 pub use object_set::SetFault;
 pub use output_paths::SchemaLookup;

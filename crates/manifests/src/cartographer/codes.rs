@@ -8,7 +8,6 @@ diag::codes! {
     CHAIN_RESOURCE = Error "chain-resource": "a resource of a chain or one of its inputs is not valid";
     TEMPLATE_OPTIONS = Error "template-options": "the options of a resource are not valid";
     TEMPLATE_CONTENT = Error "template-content": "a template does not say what to stamp";
-    TEMPLATE_NAME = Error "template-name": "the name of an object does not fit the lifecycle of its template";
     TEMPLATE_RULES = Error "template-rules": "a rule of a template about its objects is not valid";
     CHAIN_LINT = Warning "chain-lint": "the original controller does something else here";
     NO_CHAIN = Error "no-chain": "no chain matches an owner";

@@ -1,6 +1,5 @@
 //! Reports the faults of single objects of Cartographer at their places.
 
-use cartographer::checks::template_name_fault;
 use cartographer::validation::{Fault, FaultClass, FaultLevel, faults, lints};
 use diag::{Code, Diagnostic, Diagnostics};
 
@@ -27,8 +26,7 @@ pub(super) fn check(object: &CartoObject, schemas: &mut KindSchemas, found: &mut
         true => lints(&admitted.object),
         false => Vec::new(),
     };
-    let name = template_name_fault(object.kind, &admitted.object);
-    for fault in faults.into_iter().chain(name).chain(lints) {
+    for fault in faults.into_iter().chain(lints) {
         found.push(diagnostic(object, fault));
     }
 }
@@ -71,7 +69,6 @@ fn code_of(class: FaultClass) -> &'static Code {
         | FaultClass::TemplateNotAnObject
         | FaultClass::TemplateNamespace
         | FaultClass::RunTemplateSpec => &codes::TEMPLATE_CONTENT,
-        FaultClass::GenerateName => &codes::TEMPLATE_NAME,
         FaultClass::HealthRule | FaultClass::Retention | FaultClass::Observed => {
             &codes::TEMPLATE_RULES
         }
