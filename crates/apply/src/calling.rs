@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use blueprint::Value;
 use evaluate::event::Event;
 use evaluate::resolve::RuledReadiness;
 use plan::task::{Decided, TaskKind};
@@ -144,11 +145,11 @@ fn report_provider_remarks(decided: &Decided, applied: &Applied, effects: &mut V
 }
 
 /// Lets the document's rule for readiness decide, if it states one and the object is not broken.
-fn judge_by_rule(parts: &OperationParts, decided: &Decided, applied: &mut Applied) {
+fn judge_by_rule(parts: &OperationParts, decided: &Decided, spec: &Value, applied: &mut Applied) {
     if matches!(applied.ready, Ready::Broken(_)) {
         return;
     }
-    match parts.known.ruled_readiness(decided, &applied.fields) {
+    match parts.known.ruled_readiness(decided, spec, &applied.fields) {
         Some(RuledReadiness::Ready) => applied.ready = Ready::Yes,
         Some(RuledReadiness::NotYet(_)) => applied.ready = Ready::Pending,
         None => {}
@@ -164,7 +165,7 @@ fn succeeded(
     effects: &mut Vec<Effect>,
 ) {
     if request.operation != Verb::Delete {
-        judge_by_rule(parts, decided, &mut applied);
+        judge_by_rule(parts, decided, &request.desired, &mut applied);
     }
     let durable = if applied.ready == Ready::Yes {
         Durable::Done(task)

@@ -186,7 +186,9 @@ pub(crate) fn polled(
         Ok(Readiness::Broken(why)) => fail_unhealthy(parts, task, &decided, &record, why, effects),
         Ok(Readiness::NotYet { why, .. }) => {
             let after = poll_delay(state.polls());
-            if state.polled_for() + after > time_limit(parts, task) {
+            // In a rehearsal no other controller makes the object ready.
+            let is_over = state.polled_for() + after > time_limit(parts, task);
+            if is_over || parts.known.is_simulated() && is_held_when_late(parts, task) {
                 let still = match &why {
                     Some(why) => format!("it is still not ready: {why}"),
                     None => "it is still not ready".to_owned(),
@@ -227,7 +229,8 @@ fn judged(
         Ok(Readiness::Broken(_)) | Err(_) => return answer,
     };
     let now = with_fields(decided, record, fields);
-    Ok(match parts.known.ruled_readiness(decided, &now) {
+    let verdict = parts.known.ruled_readiness(decided, &record.inputs, &now);
+    Ok(match verdict {
         None => return answer,
         Some(RuledReadiness::Ready) => Readiness::Ready(fields.clone()),
         Some(RuledReadiness::NotYet(why)) => Readiness::NotYet {

@@ -119,16 +119,23 @@ impl RunValues {
         }
     }
 
-    /// The verdict of the document's rule for readiness about an object with these fields; `None` if
-    /// there is no rule.
+    /// The verdict of the document's rule for readiness about an object; `None` if there is no rule.
+    /// `spec` is what was sent, `outputs` what the provider answered.
     pub(crate) fn ruled_readiness(
         &self,
         decided: &Decided,
-        fields: &Value,
+        spec: &Value,
+        outputs: &Value,
     ) -> Option<RuledReadiness> {
         let (resource, _) = decided.element?;
         let evaluation = self.evaluation.as_ref()?;
-        evaluation.ruled_readiness(resource, fields)
+        evaluation.ruled_readiness(resource, spec, outputs)
+    }
+
+    /// Whether the providers are simulated: nobody else changes their objects.
+    pub(crate) fn is_simulated(&self) -> bool {
+        let evaluation = self.evaluation.as_ref();
+        evaluation.is_some_and(|evaluation| evaluation.simulated)
     }
 
     /// Records that a link write has changed the record of a resource.

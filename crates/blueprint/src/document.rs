@@ -390,8 +390,9 @@ impl Resource {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadinessRule {
-    /// A function of the dialect. It is called with the rule and all fields of the object, and returns
-    /// null if the object is ready, or a text that says what it waits for.
+    /// A function of the dialect. It is called with the rule, all fields of the object, and whether
+    /// they are simulated, and returns null if the object is ready, or a text that says what it waits
+    /// for.
     pub function: Name,
     /// The rule, as data of the dialect.
     pub rule: Value,

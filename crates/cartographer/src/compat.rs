@@ -1,6 +1,7 @@
-//! The setting `compat` of the dialect (section 13 of the reference).
+//! The setting `compat` of the dialect (decisions/cartographer#the-setting-compat).
 
-/// Whose behaviour counts where a document means something else upstream. Each difference has a lint.
+/// Whose behaviour counts where a document means something else upstream. Each difference has a
+/// lint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compat {
     /// Ours.

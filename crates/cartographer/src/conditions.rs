@@ -1,4 +1,4 @@
-//! Conditions of objects and their aggregation (section 11 of the reference).
+//! Conditions of objects and their aggregation (decisions/cartographer#health).
 
 use blueprint::{Map, Name, Value};
 
@@ -179,5 +179,62 @@ impl ConditionCollector {
             conditions: self.conditions,
             changed: self.changed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ConditionCollector, FALSE, StatusCondition, TRUE, UNKNOWN};
+
+    fn ready(statuses: &[&str]) -> (String, String) {
+        let mut collector = ConditionCollector::new("Ready", Vec::new(), "now");
+        for (at, status) in statuses.iter().enumerate() {
+            let reason = format!("R{at}");
+            collector.add(StatusCondition::new("A", status, &reason, ""));
+        }
+        let ready = collector.finish().conditions.pop().expect("the aggregate");
+        (ready.status.to_string(), ready.reason.to_string())
+    }
+
+    #[test]
+    fn false_beats_unknown_beats_true() {
+        let is = |statuses: &[&str], status: &str, reason: &str| {
+            assert_eq!(ready(statuses), (status.to_owned(), reason.to_owned()));
+        };
+        is(&[TRUE, UNKNOWN, FALSE, UNKNOWN], FALSE, "R2");
+        is(&[FALSE, FALSE], FALSE, "R1");
+        is(&[UNKNOWN, TRUE, UNKNOWN], UNKNOWN, "R0");
+        is(&[TRUE, "weird"], TRUE, "Ready");
+        is(&[], UNKNOWN, "Unknown");
+    }
+
+    #[test]
+    fn times_move_only_with_something_else() {
+        let collect = |previous, reason| {
+            let mut collector = ConditionCollector::new("Ready", previous, "later");
+            collector.add(StatusCondition::new("A", TRUE, reason, ""));
+            collector.finish()
+        };
+        let mut first = collect(Vec::new(), "R").conditions;
+        for condition in &mut first {
+            condition.last_transition_time = "before".into();
+        }
+        let same = collect(first.clone(), "R");
+        assert!(!same.changed);
+        assert_eq!(same.conditions, first);
+        let other = collect(first, "S");
+        let times: Vec<&str> = other
+            .conditions
+            .iter()
+            .map(|condition| condition.last_transition_time.as_ref())
+            .collect();
+        assert_eq!((other.changed, times), (true, vec!["later", "before"]));
+    }
+
+    #[test]
+    fn long_messages_are_cut() {
+        let message = "é".repeat(40_000);
+        let condition = StatusCondition::new("A", TRUE, "R", &message);
+        assert_eq!(condition.message.len(), 32_768);
     }
 }

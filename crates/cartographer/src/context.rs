@@ -1,4 +1,4 @@
-//! What the tags of a template can read (section 7 of the reference).
+//! What the tags of a template can read (decisions/cartographer#context).
 
 use blueprint::{Map, Name, Value};
 use jsonpath::{FieldShape, Path, PathFailure, StructShape, ValueShape};
@@ -177,3 +177,46 @@ static OF_OTHERS: ValueShape = ValueShape::Keyed(&[
 ]);
 
 static OF_RUNNABLE: ValueShape = ValueShape::Keyed(&[("runnable", &RUNNABLE)]);
+
+#[cfg(test)]
+mod tests {
+    use blueprint::{Map, Name, Value};
+    use jsonpath::{FailureClass, Path};
+
+    use super::TemplateContext;
+    use crate::inputs::ResourceInputs;
+    use crate::params::Params;
+
+    fn find(images: &[&str], path: &str) -> Result<Value, FailureClass> {
+        let inputs = ResourceInputs {
+            images: images
+                .iter()
+                .map(|name| (Name::from(*name), Value::from("i")))
+                .collect(),
+            ..ResourceInputs::default()
+        };
+        let owner = Value::map([("kind", Value::from("Workload"))]);
+        let context =
+            TemplateContext::of_resource(&owner, &Params::default(), &inputs, &Map::new());
+        let path = Path::parse(path).expect("a path");
+        context.find(&path).map_err(|failure| failure.class)
+    }
+
+    #[test]
+    fn the_only_input_of_a_sort_has_a_short_name() {
+        assert_eq!(find(&["a"], "image"), Ok(Value::from("i")));
+        assert_eq!(find(&["a", "b"], "image"), Err(FailureClass::Missing));
+        assert_eq!(find(&["a", "b"], "images.b.name"), Ok(Value::from("b")));
+    }
+
+    #[test]
+    fn an_owner_has_both_names() {
+        assert_eq!(find(&[], "deliverable.kind"), Ok(Value::from("Workload")));
+        assert_eq!(
+            find(&[], "workload.spec.serviceAccountName"),
+            Ok(Value::from(""))
+        );
+        assert_eq!(find(&[], "deployment"), Ok(Value::Null));
+        assert_eq!(find(&[], "deployment.url"), Err(FailureClass::Missing));
+    }
+}

@@ -3,8 +3,8 @@
 use blueprint::Value;
 use jsonpath::{FailureClass, Path, PathFailure};
 
-/// Whether a requirement holds for what its key leads to. Only texts are equal to the values. A path
-/// without a result satisfies nothing but `DoesNotExist`. The error says why nobody can tell.
+/// Whether a requirement holds for what its key leads to. Only texts are equal to the values. A
+/// path without a result satisfies nothing but `DoesNotExist`. The error says why nobody can tell.
 pub(crate) fn satisfies(
     requirement: &Value,
     key: &str,

@@ -1,4 +1,4 @@
-//! Health of resources and owners (section 11 of the reference).
+//! Health of resources and owners (decisions/cartographer#health).
 
 use blueprint::Value;
 use jsonpath::{Path, json_text};

@@ -1,5 +1,5 @@
-//! The inputs of a resource: the outputs of the resources that it names (section 7 of the
-//! reference).
+//! The inputs of a resource: the outputs of the resources that it names
+//! (decisions/cartographer#context).
 
 use blueprint::{IndexMap, Map, Name, Value};
 
@@ -115,5 +115,49 @@ fn name_in<'a>(entries: &'a Map, key: &str) -> Option<&'a Name> {
     match entries.get(key)?.unmarked() {
         Value::Text(name) => Some(name),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use blueprint::{Name, Value};
+
+    use super::{ResourceInputs, ResourceOutput, ResourceOutputs};
+
+    fn reference(name: &str, producer: &str) -> Value {
+        Value::map(
+            [("name", name), ("resource", producer)].map(|(key, text)| (key, Value::from(text))),
+        )
+    }
+
+    #[test]
+    fn a_null_image_is_no_input() {
+        let images = [reference("app", "builder"), reference("side", "other")];
+        let resource = Value::map([("images", Value::list(images))]);
+        let outputs: ResourceOutputs = [
+            (
+                Name::from("builder"),
+                ResourceOutput::Image(Value::from("i")),
+            ),
+            (Name::from("other"), ResourceOutput::Image(Value::Null)),
+        ]
+        .into_iter()
+        .collect();
+        let inputs = ResourceInputs::of(&resource, &outputs);
+        assert_eq!(inputs.images.get("app"), Some(&Value::from("i")));
+        assert_eq!(inputs.images.len(), 1);
+        assert_eq!(inputs.absent[0].producer.as_ref(), "other");
+    }
+
+    #[test]
+    fn an_output_of_another_sort_is_no_input() {
+        let resource = Value::map([("sources", Value::list([reference("code", "builder")]))]);
+        let image = ResourceOutput::Image(Value::from("i"));
+        let outputs: ResourceOutputs = [(Name::from("builder"), image)].into_iter().collect();
+        let inputs = ResourceInputs::of(&resource, &outputs);
+        assert_eq!(
+            (inputs.sources.len(), inputs.absent[0].field),
+            (0, "sources")
+        );
     }
 }

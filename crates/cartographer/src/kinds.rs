@@ -1,4 +1,4 @@
-//! The eleven kinds of the group `carto.run` (section 2 of the reference): one table.
+//! The eleven kinds of the group `carto.run` (decisions/cartographer#kinds): one table.
 //!
 //! Not here: their schemas (`definitions`); what is wrong with an object (`validation`).
 

@@ -1,5 +1,5 @@
-//! Cartographer's supply chains as data: kinds, validation, selection, parameters, stamping, outputs,
-//! health and conditions.
+//! Cartographer's supply chains as data: kinds, validation, selection, parameters, stamping,
+//! outputs, health and conditions.
 //!
 //! Not here: documents and their text (`manifests`); requests to a cluster (`kubernetes_host`).
 

@@ -1,5 +1,5 @@
-//! Outputs of resources (section 11 of the reference): read from an object, or passed through from
-//! an input.
+//! Outputs of resources (decisions/cartographer#outputs): read from an object, or passed through
+//! from an input.
 
 use std::fmt::Write as _;
 
@@ -62,9 +62,9 @@ impl OutputFailure {
     }
 }
 
-/// The output of a resource: what the paths of its template, a whole manifest, lead to in its object.
-/// A deployment passes its input on once it is ready. Without an object, paths lead nowhere. Parts
-/// that are not known yet are unknown.
+/// The output of a resource: what the paths of its template, a whole manifest, lead to in its
+/// object. A deployment passes its input on once it is ready. Without an object, paths lead
+/// nowhere. Parts that are not known yet are unknown.
 pub fn read_output(
     template: &Value,
     object: Option<&Value>,
@@ -329,3 +329,6 @@ fn preview(name: &'static str, value: &Value) -> Option<OutputPreview> {
         digest,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
-//! Parameters of a resource (section 6 of the reference): template, blueprint, resource and owner
-//! set them, in this order of precedence.
+//! Parameters of a resource (decisions/cartographer#params): template, blueprint, resource and
+//! owner set them, in this order of precedence.
 
 use blueprint::{Map, Name, Value};
 

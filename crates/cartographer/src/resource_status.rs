@@ -1,4 +1,4 @@
-//! The entry of a resource in `status.resources` of its owner (section 11 of the reference).
+//! The entry of a resource in `status.resources` of its owner (decisions/cartographer#outputs).
 
 use std::sync::Arc;
 
@@ -49,22 +49,70 @@ pub fn resource_status(
     now: &str,
     compat: Compat,
 ) -> ResourceStatus {
-    let nothing = Value::Null;
-    let previous_part = |key: &str| {
-        previous
-            .and_then(|entry| entry.get(key))
-            .unwrap_or(&nothing)
-    };
-    let mut entry = realized(realization, previous_part("outputs"), now);
-    let before = conditions_of(previous_part("conditions"));
-    let mut collector = ConditionCollector::new("Ready", before.clone(), now);
+    let previous = previous.unwrap_or(&Value::Null);
+    let entry = realized(
+        realization,
+        previous.get("outputs").unwrap_or(&Value::Null),
+        now,
+    );
     let health = realization.template.map(|_| {
         let realized = Value::Map(Arc::new(entry.clone()));
         resource_health(realization.rule, Some(&realized), realization.object)
     });
-    collector.add(submitted(realization, health.as_ref(), compat));
-    if let Some(health) = &health {
-        collector.add(health.clone());
+    let submitted = submitted(realization, health.as_ref(), compat);
+    finished(entry, submitted, health, previous, now)
+}
+
+/// The entry of a resource that failed before it was stamped, with its condition
+/// `ResourceSubmitted`: the rest stays as it was, so that nothing is forgotten.
+pub fn unstamped_status(
+    resource: &Value,
+    submitted: StatusCondition,
+    previous: Option<&Value>,
+    now: &str,
+) -> ResourceStatus {
+    let (entry, health) = match previous.and_then(Value::as_map) {
+        Some(entries) => {
+            let conditions = entries.get("conditions").unwrap_or(&Value::Null);
+            let health = find_condition(&conditions_of(conditions), HEALTHY).cloned();
+            let mut entry = entries.clone();
+            entry.shift_remove("conditions");
+            (entry, health)
+        }
+        None => {
+            let mut entry = Map::new();
+            entry.insert(Name::from("name"), part(resource, &["name"]));
+            let inputs = input_names(resource);
+            if !inputs.is_empty() {
+                entry.insert(Name::from("inputs"), Value::list(inputs));
+            }
+            (entry, None)
+        }
+    };
+    finished(
+        entry,
+        submitted,
+        health,
+        previous.unwrap_or(&Value::Null),
+        now,
+    )
+}
+
+/// An entry with its conditions, compared with the previous one.
+fn finished(
+    mut entry: Map,
+    submitted: StatusCondition,
+    health: Option<StatusCondition>,
+    previous: &Value,
+    now: &str,
+) -> ResourceStatus {
+    let nothing = Value::Null;
+    let previous_part = |key: &str| previous.get(key).unwrap_or(&nothing);
+    let before = conditions_of(previous_part("conditions"));
+    let mut collector = ConditionCollector::new("Ready", before.clone(), now);
+    collector.add(submitted);
+    if let Some(health) = health {
+        collector.add(health);
     }
     let collected = collector.finish();
     let health_of = |conditions: &[StatusCondition]| match find_condition(conditions, HEALTHY) {
@@ -226,5 +274,97 @@ fn missing_value(failure: &OutputFailure, health: Option<&StatusCondition>) -> S
         ),
         Some(FALSE) => format!("nothing is at `{path}`, because the object is not healthy"),
         _ => format!("waiting for a value at `{path}`: {}", failure.message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use blueprint::Value;
+
+    use super::{Realization, ResourceStatus, resource_status, unstamped_status};
+    use crate::compat::Compat;
+    use crate::conditions::StatusCondition;
+    use crate::inputs::{AbsentInput, ResourceOutput};
+    use crate::outputs::{OutputFailure, OutputFailureClass};
+
+    fn status(
+        output: Result<&ResourceOutput, &OutputFailure>,
+        previous: Option<&Value>,
+        compat: Compat,
+    ) -> ResourceStatus {
+        let named = Value::map([("name", Value::from("o"))]);
+        let template = Value::map([
+            ("kind", Value::from("ClusterImageTemplate")),
+            ("metadata", named.clone()),
+        ]);
+        let object = Value::map([("kind", Value::from("K")), ("metadata", named)]);
+        let realization = Realization {
+            resource: &Value::map([("name", Value::from("r"))]),
+            template: Some(&template),
+            rule: &Value::Null,
+            object: Some(&object),
+            object_resource: "ks.example",
+            output,
+        };
+        resource_status(&realization, previous, "now", compat)
+    }
+
+    fn submitted(status: &ResourceStatus) -> (String, String) {
+        let conditions = status.entry.get("conditions").and_then(Value::as_list);
+        let condition = &conditions.expect("conditions")[0];
+        let text = |key: &str| {
+            condition
+                .get(key)
+                .and_then(Value::as_text)
+                .unwrap_or_default()
+        };
+        (text("status").to_owned(), text("reason").to_owned())
+    }
+
+    #[test]
+    fn an_equal_entry_has_not_changed() {
+        let output = ResourceOutput::Image(Value::from("i"));
+        let first = status(Ok(&output), None, Compat::Ours);
+        assert!(first.changed && first.outputs_changed && first.health_changed);
+        let again = status(Ok(&output), Some(&first.entry), Compat::Ours);
+        assert!(!again.changed && !again.outputs_changed && !again.health_changed);
+        let other = ResourceOutput::Image(Value::from("j"));
+        assert!(status(Ok(&other), Some(&first.entry), Compat::Ours).outputs_changed);
+    }
+
+    #[test]
+    fn a_resource_that_was_not_stamped_keeps_its_entry() {
+        let output = ResourceOutput::Image(Value::from("i"));
+        let first = status(Ok(&output), None, Compat::Ours).entry;
+        let failed = StatusCondition::new("ResourceSubmitted", "False", "TemplateStampFailure", "");
+        let resource = Value::map([("name", Value::from("r"))]);
+        let kept = unstamped_status(&resource, failed, Some(&first), "later");
+        assert_eq!(kept.entry.get("outputs"), first.get("outputs"));
+        assert_eq!(kept.entry.get("stampedRef"), first.get("stampedRef"));
+        assert_eq!(submitted(&kept).1, "TemplateStampFailure");
+        assert!(kept.changed && !kept.outputs_changed && !kept.health_changed);
+    }
+
+    #[test]
+    fn a_missing_input_waits_unless_upstream_counts() {
+        let failure = OutputFailure {
+            class: OutputFailureClass::Other,
+            message: "no input".to_owned(),
+            path: None,
+            waits_for: vec![AbsentInput {
+                field: "deployment",
+                name: "".into(),
+                producer: "p".into(),
+            }],
+        };
+        let of = |compat| submitted(&status(Err(&failure), None, compat));
+        assert_eq!(
+            of(Compat::Ours),
+            ("Unknown".to_owned(), "MissingValueAtPath".to_owned())
+        );
+        assert_eq!(
+            of(Compat::Upstream),
+            ("False".to_owned(), "UnknownError".to_owned())
+        );
     }
 }

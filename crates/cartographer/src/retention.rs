@@ -1,5 +1,5 @@
-//! Which runs of an immutable template are kept, and which one counts (sections 10 and 11 of the
-//! reference).
+//! Which runs of an immutable template are kept, and which one counts
+//! (decisions/cartographer#runs).
 
 use std::cmp::Reverse;
 
@@ -91,4 +91,40 @@ fn newest_first(runs: &[StampedRun<'_>]) -> Vec<usize> {
         (Reverse(created), run.map(|run| run.name))
     });
     positions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RunLimits, StampedRun, newest_healthy, surplus_runs};
+
+    fn run<'a>(name: &'a str, created: &'a str, health: &'a str) -> StampedRun<'a> {
+        StampedRun {
+            name,
+            created,
+            health,
+        }
+    }
+
+    #[test]
+    fn the_newest_runs_of_each_sort_are_kept() {
+        let runs = [
+            run("a", "2024-01-01T00:00:01Z", "True"),
+            run("b", "2024-01-01T00:00:02Z", "Unknown"),
+            run("c", "2024-01-01T00:00:03Z", "True"),
+            run("d", "2024-01-01T00:00:04Z", "False"),
+            run("e", "2024-01-01T00:00:05+00:00", "False"),
+        ];
+        let limits = RunLimits {
+            failed: 1,
+            successful: 1,
+        };
+        assert_eq!(surplus_runs(&runs, limits), [3, 0]);
+        assert_eq!(newest_healthy(&runs), Some(2));
+    }
+
+    #[test]
+    fn runs_of_one_second_are_ordered_by_name() {
+        let runs = ["c", "a", "b"].map(|name| run(name, "2024-01-01T00:00:00Z", "True"));
+        assert_eq!(newest_healthy(&runs), Some(1));
+    }
 }

@@ -1,4 +1,4 @@
-//! Outputs of Runnables (section 12 of the reference): those of the newest run that succeeded.
+//! Outputs of Runnables (decisions/cartographer#runs): those of the newest run that succeeded.
 
 use std::sync::Arc;
 
@@ -81,4 +81,46 @@ fn run_of(object: &Value) -> StampedRun<'_> {
 
 fn find(path: &str, object: &Value) -> Result<Value, PathFailure> {
     Path::parse(path)?.find(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use blueprint::Value;
+    use jsonpath::FailureClass;
+
+    use super::run_outputs;
+
+    fn object(created: &str, succeeded: &str, value: i64) -> Value {
+        let condition = [("type", "Succeeded"), ("status", succeeded)];
+        let condition = Value::map(condition.map(|(key, text)| (key, Value::from(text))));
+        Value::map([
+            (
+                "metadata",
+                Value::map([("creationTimestamp", Value::from(created))]),
+            ),
+            ("spec", Value::map([("v", Value::Int(value))])),
+            (
+                "status",
+                Value::map([("conditions", Value::list([condition]))]),
+            ),
+        ])
+    }
+
+    #[test]
+    fn the_newest_run_that_succeeded_counts() {
+        let objects = [
+            object("2024-01-01T00:00:01Z", "True", 1),
+            object("2024-01-01T00:00:02Z", "True", 2),
+            object("2024-01-01T00:00:03Z", "False", 3),
+        ];
+        let outputs = Value::map([("a", Value::from("spec.v")), ("b", Value::from("spec.w"))]);
+        let template = Value::map([("spec", Value::map([("outputs", outputs)]))]);
+        let objects: Vec<&Value> = objects.iter().collect();
+        let found = run_outputs(&template, &objects);
+        assert_eq!(found.from, Some(1));
+        assert_eq!(found.outputs, Value::map([("a", Value::Int(2))]));
+        assert_eq!(found.failures[0].name.as_ref(), "b");
+        assert_eq!(found.failures[0].failure.class, FailureClass::Missing);
+        assert_eq!(run_outputs(&template, &[]).from, None);
+    }
 }

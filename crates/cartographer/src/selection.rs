@@ -1,5 +1,5 @@
-//! Selection of blueprints and options (section 5 of the reference). All requirements of a selector
-//! must hold; the selector with most requirements wins, and equal ones win together.
+//! Selection of blueprints and options (decisions/cartographer#selection). All requirements of a
+//! selector must hold; the selector with most requirements wins, and equal ones win together.
 
 use blueprint::{Name, Value};
 
@@ -81,7 +81,8 @@ pub struct OptionFailure {
     pub class: OptionFailureClass,
     /// What is wrong, as a lower-case phrase.
     pub message: String,
-    /// The options that it is about: those that match equally well, or those that cannot be evaluated.
+    /// The options that it is about: those that match equally well, or those that cannot be
+    /// evaluated.
     pub options: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Stamping: an object from a template and a context (sections 8 and 10 of the reference).
+//! Stamping: an object from a template and a context (decisions/cartographer#stamping).
 //!
 //! Not here: the evaluation of ytt, which the caller passes in; what becomes of the object.
 

@@ -1,4 +1,4 @@
-//! Tags in the strings of a simple template (section 8 of the reference): `$(path)$`.
+//! Tags in the strings of a simple template (decisions/cartographer#tags): `$(path)$`.
 
 use std::ops::Range;
 

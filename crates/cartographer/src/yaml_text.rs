@@ -1,6 +1,6 @@
-//! Values as YAML the way Cartographer writes them for previews and digests (section 11 of the
-//! reference): blocks with an indent of 4, keys sorted, strings quoted only where they must be. All
-//! numbers are doubles there.
+//! Values as YAML the way Cartographer writes them for previews and digests
+//! (decisions/cartographer#outputs): blocks with an indent of 4, keys sorted, strings quoted only
+//! where they must be. All numbers are doubles there.
 //!
 //! Not here: anything that a value cannot have, such as comments and tags; long lines stay long.
 
@@ -19,8 +19,8 @@ const DEPTH: usize = 500;
 /// The indent of blocks.
 const INDENT: usize = 4;
 
-/// The text of a value; `None` if a part of it is unknown or has no form in YAML, or if it is deeper
-/// than 500 levels. Secret marks are ignored.
+/// The text of a value; `None` if a part of it is unknown or has no form in YAML, or if it is
+/// deeper than 500 levels. Secret marks are ignored.
 pub(crate) fn yaml_text(value: &Value) -> Option<String> {
     let mut writer = YamlWriter {
         text: String::new(),
@@ -75,7 +75,7 @@ impl YamlWriter {
 
     /// A sign, with a blank before it if something stands on the line.
     fn sign(&mut self, sign: &str) {
-        if !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
+        if self.column > 0 && !self.text.ends_with(' ') {
             self.put(" ");
         }
         self.put(sign);
@@ -119,9 +119,7 @@ impl YamlWriter {
     }
 
     fn entries(&mut self, entries: &Map, indent: usize, depth: usize) -> Option<()> {
-        let mut entries: Vec<_> = entries.iter().collect();
-        entries.sort_by(|(one, _), (other, _)| order::compare(one, other));
-        for (key, value) in entries {
+        for (key, value) in order::sorted(entries.iter().collect()) {
             self.indent(indent);
             let text = Value::Text(key.clone());
             if key.len() <= 128 && !scalar::has_break(key) {
@@ -145,12 +143,12 @@ impl YamlWriter {
     }
 
     fn string(&mut self, text: &str, outer: Option<usize>, place: Place) {
+        let indent = inner_indent(outer, place).unwrap_or(INDENT);
         match style(text, place == Place::Key) {
             ScalarStyle::Plain => self.word(text),
-            ScalarStyle::Single => self.word(&format!("'{}'", text.replace('\'', "''"))),
+            ScalarStyle::Single => self.word(&scalar::single_quoted(text, indent)),
             ScalarStyle::Double => self.word(&scalar::double_quoted(text)),
             ScalarStyle::Literal => {
-                let indent = inner_indent(outer, place).unwrap_or(INDENT);
                 // A break at the start of the text ends this line, so it is lost, as upstream.
                 self.word(&format!("|{}", scalar::literal_hints(text, INDENT)));
                 self.literal(text, indent);

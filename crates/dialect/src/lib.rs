@@ -44,7 +44,7 @@ pub use parsed::ParsedText;
 pub use rules::{Absence, CheckedBy, Checks, DialectRules, GivenValue, SpecAt};
 pub use secret_manager::{NewKey, SecretManager, TextCipher};
 pub use settings::{
-    DialectLimits, DialectSetting, DialectSettings, DocumentLimits, DocumentSettings,
+    DialectLimits, DialectSetting, DialectSettings, DocumentLimits, DocumentSettings, SettingKind,
 };
 pub use shape::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
 pub use wanted::{Answer, Answers, FolderEntry, PackageRequest, Wanted};

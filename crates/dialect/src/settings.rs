@@ -7,8 +7,19 @@
 
 use blueprint::{Name, Value};
 
-/// A setting: its name, and its minimum and maximum; `None` for a switch.
-pub type DialectSetting = (&'static str, Option<(i64, i64)>);
+/// A setting: its name and what it takes.
+pub type DialectSetting = (&'static str, SettingKind);
+
+/// What a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingKind {
+    /// True or false.
+    Switch,
+    /// A number with its minimum and maximum.
+    Number(i64, i64),
+    /// A list of paths, relative to the file with the settings.
+    Paths,
+}
 
 /// Limits on documents of a dialect; `None` if not set. A dialect has these limits if it declares
 /// settings of these names.
@@ -54,12 +65,18 @@ impl DocumentLimits {
 
     /// The settings.
     const SETTINGS: [DialectSetting; 6] = [
-        ("value-bytes", Some((1024, expr::MAX_VALUE_BYTES as i64))),
-        ("all-value-bytes", Some((1024, i64::MAX))),
-        ("members", Some((1, 1_000_000))),
-        ("all-members", Some((1, 10_000_000))),
-        ("file-bytes", Some((1024, 1 << 30))),
-        ("text-bytes", Some((1024, syntax::MAX_BYTES as i64))),
+        (
+            "value-bytes",
+            SettingKind::Number(1024, expr::MAX_VALUE_BYTES as i64),
+        ),
+        ("all-value-bytes", SettingKind::Number(1024, i64::MAX)),
+        ("members", SettingKind::Number(1, 1_000_000)),
+        ("all-members", SettingKind::Number(1, 10_000_000)),
+        ("file-bytes", SettingKind::Number(1024, 1 << 30)),
+        (
+            "text-bytes",
+            SettingKind::Number(1024, syntax::MAX_BYTES as i64),
+        ),
     ];
 
     /// Reads the written values. An error is the rest of a sentence that begins with the place of
@@ -99,10 +116,11 @@ impl DocumentLimits {
 pub struct DialectSettings(Vec<(&'static str, SetTo)>);
 
 /// The value of a setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum SetTo {
     Switch(bool),
     Number(i64),
+    Paths(Vec<Name>),
 }
 
 impl DialectSettings {
@@ -146,6 +164,15 @@ impl DialectSettings {
         })
     }
 
+    /// The paths of a setting; empty if it is not set.
+    pub fn paths(&self, name: &str) -> &[Name] {
+        let found = self.0.iter().find_map(|(known, value)| match value {
+            SetTo::Paths(paths) if *known == name => Some(paths.as_slice()),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
     /// The value of the setting with a name; `None` if it is not set.
     pub fn value(&self, name: &str) -> Option<Value> {
         self.0
@@ -154,6 +181,7 @@ impl DialectSettings {
             .map(|(_, value)| match value {
                 SetTo::Switch(on) => Value::Bool(*on),
                 SetTo::Number(number) => Value::Int(*number),
+                SetTo::Paths(paths) => Value::list(paths.iter().cloned().map(Value::Text)),
             })
     }
 
@@ -212,7 +240,7 @@ fn checked(
     name: &str,
     value: &Value,
 ) -> Result<(&'static str, SetTo), String> {
-    let Some((name, range)) = known.iter().find(|(known, _)| *known == name) else {
+    let Some((name, kind)) = known.iter().find(|(known, _)| *known == name) else {
         let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
         let nearest = diag::nearest(name, known.iter().map(|(name, _)| *name));
         return Err(match nearest {
@@ -221,18 +249,34 @@ fn checked(
             None => format!("has no setting `{name}`; it has {}", names.join(", ")),
         });
     };
-    match (range, value) {
-        (None, Value::Bool(on)) => Ok((name, SetTo::Switch(*on))),
-        (None, _) => Err(format!("wants true or false for `{name}`")),
-        (Some((least, most)), Value::Int(number)) if (least..=most).contains(&number) => {
-            Ok((name, SetTo::Number(*number)))
+    let set = match (kind, value) {
+        (SettingKind::Switch, Value::Bool(on)) => SetTo::Switch(*on),
+        (SettingKind::Number(least, most), Value::Int(number))
+            if (least..=most).contains(&number) =>
+        {
+            SetTo::Number(*number)
         }
-        (Some((least, i64::MAX)), _) => {
-            Err(format!("wants a number of at least {least} for `{name}`"))
+        (SettingKind::Paths, Value::List(paths)) if paths.iter().all(is_path) => {
+            let paths = paths.iter().filter_map(Value::as_text);
+            SetTo::Paths(paths.map(Name::from).collect())
         }
-        (Some((least, most)), _) => Err(format!(
-            "wants a number from {least} to {most} for `{name}`"
-        )),
+        _ => return Err(format!("wants {} for `{name}`", kind.wanted())),
+    };
+    Ok((name, set))
+}
+
+fn is_path(value: &Value) -> bool {
+    value.as_text().is_some_and(|text| !text.is_empty())
+}
+
+impl SettingKind {
+    fn wanted(self) -> String {
+        match self {
+            SettingKind::Switch => "true or false".to_owned(),
+            SettingKind::Number(least, i64::MAX) => format!("a number of at least {least}"),
+            SettingKind::Number(least, most) => format!("a number from {least} to {most}"),
+            SettingKind::Paths => "a list of paths".to_owned(),
+        }
     }
 }
 
@@ -241,10 +285,10 @@ mod tests {
     use super::*;
 
     const KNOWN: &[DialectSetting] = &[
-        ("resources", Some((1, i64::MAX))),
-        ("nesting", Some((1, 16))),
-        ("fancy", None),
-        ("document-bytes", Some((1, 99))),
+        ("resources", SettingKind::Number(1, i64::MAX)),
+        ("nesting", SettingKind::Number(1, 16)),
+        ("fancy", SettingKind::Switch),
+        ("document-bytes", SettingKind::Number(1, 99)),
     ];
 
     fn read(

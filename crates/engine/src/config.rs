@@ -705,12 +705,17 @@ impl Config {
         let mut settings = dialect::DocumentSettings::default();
         for (dialect, table) in &self.dialects {
             let path = format!("dialects.{dialect}");
+            let known = all.get(dialect).map_or(&[][..], |known| known.settings());
             let mut written = Vec::with_capacity(table.len());
             for (key, value) in table {
-                written.push((
-                    Name::from(key.as_str()),
-                    self.value(value, &format!("{path}.{key}"))?.revealed(),
-                ));
+                let value = self.value(value, &format!("{path}.{key}"))?.revealed();
+                let is_path = known.contains(&(key.as_str(), dialect::SettingKind::Paths));
+                let value = if is_path {
+                    self.in_folder(value)
+                } else {
+                    value
+                };
+                written.push((Name::from(key.as_str()), value));
             }
             all.set(&mut settings, dialect, &written)
                 .map_err(|why| self.config_error(format!("`{path}` {why}")))?;
@@ -728,6 +733,20 @@ impl Config {
         settings.limits = dialect::DocumentLimits::read(&written)
             .map_err(|why| self.config_error(format!("`documents` {why}")))?;
         Ok(settings)
+    }
+
+    /// The paths in a list, in the folder of the file. Other values stay as they are.
+    fn in_folder(&self, paths: Value) -> Value {
+        let Some(items) = paths.as_list() else {
+            return paths;
+        };
+        let folder = absolute(&self.folder);
+        Value::list(items.iter().map(|item| match item.as_text() {
+            Some(path) if !path.is_empty() => {
+                Value::from(folder.join(path).to_string_lossy().as_ref())
+            }
+            _ => item.clone(),
+        }))
     }
 
     fn value(&self, value: &toml::Value, path: &str) -> Result<Value, Error> {

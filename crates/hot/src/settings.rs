@@ -1,18 +1,18 @@
 //! The settings of templates.
 
-use dialect::{DialectSetting, DialectSettings};
+use dialect::{DialectSetting, DialectSettings, SettingKind};
 
 /// The settings of templates of Heat.
 pub(super) const SETTINGS: [DialectSetting; 8] = [
-    ("document-bytes", Some((1, i64::MAX))),
-    ("resources", Some((1, i64::MAX))),
-    ("nesting", Some((1, 16))),
-    ("yaql-items", Some((1, 10_000_000))),
-    ("yaql-bytes", Some((1, 1 << 40))),
-    ("yaql-steps", Some((1, i64::MAX))),
+    ("document-bytes", SettingKind::Number(1, i64::MAX)),
+    ("resources", SettingKind::Number(1, i64::MAX)),
+    ("nesting", SettingKind::Number(1, 16)),
+    ("yaql-items", SettingKind::Number(1, 10_000_000)),
+    ("yaql-bytes", SettingKind::Number(1, 1 << 40)),
+    ("yaql-steps", SettingKind::Number(1, i64::MAX)),
     // Deeper expressions would exceed the stack of a thread.
-    ("yaql-depth", Some((1, 200))),
-    ("yaql-format", None),
+    ("yaql-depth", SettingKind::Number(1, 200)),
+    ("yaql-format", SettingKind::Switch),
 ];
 
 /// The limits of yaql expressions in the settings.
@@ -46,7 +46,7 @@ mod tests {
         let mut all: Vec<(DialectLimits, yaql::EvaluationLimits)> =
             vec![(usual.limits(), yaql_limits(&usual))];
         for (name, range) in SETTINGS {
-            let value = if range.is_some() {
+            let value = if range != SettingKind::Switch {
                 Value::Int(7)
             } else {
                 Value::Bool(true)

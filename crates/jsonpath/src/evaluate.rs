@@ -25,19 +25,19 @@ pub enum MissingKeys {
 
 /// A step that failed. In a condition without a comparison, a step that fails but leaves values
 /// counts as a result.
-struct Stop {
+struct StepStop {
     failure: PathFailure,
     leaves_values: bool,
 }
 
-type Walked = Result<Vec<Item>, Stop>;
+type Walked = Result<Vec<Item>, StepStop>;
 
 fn stop<T>(
     class: FailureClass,
     message: impl Into<String>,
     leaves_values: bool,
-) -> Result<T, Stop> {
-    Err(Stop {
+) -> Result<T, StepStop> {
+    Err(StepStop {
         failure: PathFailure::new(class, message),
         leaves_values,
     })
@@ -80,7 +80,7 @@ pub(crate) fn evaluate(
 
 impl Evaluation<'_> {
     /// Evaluates the parts from one on, up to the end of the range that they stand in.
-    fn block(&mut self, from: usize, item: Item) -> Result<Vec<Vec<Item>>, Stop> {
+    fn block(&mut self, from: usize, item: Item) -> Result<Vec<Vec<Item>>, StepStop> {
         let parts = self.parts;
         let mut results = Vec::new();
         let mut at = from;
@@ -108,7 +108,7 @@ impl Evaluation<'_> {
 
     /// Evaluates the range that begins after a part for each of its values. Without a value, it is
     /// evaluated once for nothing, so that its end is found.
-    fn range(&mut self, at: usize, items: Vec<Item>) -> Result<Vec<Vec<Item>>, Stop> {
+    fn range(&mut self, at: usize, items: Vec<Item>) -> Result<Vec<Vec<Item>>, StepStop> {
         self.inside += 1;
         if self.inside > RANGES {
             let message = format!("more than {RANGES} ranges stand in each other");
@@ -129,7 +129,7 @@ impl Evaluation<'_> {
         Ok(results)
     }
 
-    fn visit(&mut self, count: usize) -> Result<(), Stop> {
+    fn visit(&mut self, count: usize) -> Result<(), StepStop> {
         self.visits += count;
         if self.visits > VISITS {
             let message = format!("the path visits more than {VISITS} values");
@@ -236,7 +236,7 @@ impl Evaluation<'_> {
             match self.steps(items.to_vec(), steps) {
                 Ok(more) => found.extend(more),
                 Err(stopped) => {
-                    return Err(Stop {
+                    return Err(StepStop {
                         leaves_values: !items.is_empty(),
                         ..stopped
                     });
@@ -270,7 +270,7 @@ impl Evaluation<'_> {
                     Ok(verdict) => verdict,
                     Err(stopped) => {
                         let leaves_values = stopped.leaves_values || !found.is_empty();
-                        return Err(Stop {
+                        return Err(StepStop {
                             leaves_values,
                             ..stopped
                         });
@@ -292,7 +292,7 @@ impl Evaluation<'_> {
         Ok(found)
     }
 
-    fn condition(&mut self, element: &Item, filter: &FilterStep) -> Result<Verdict, Stop> {
+    fn condition(&mut self, element: &Item, filter: &FilterStep) -> Result<Verdict, StepStop> {
         let found = self.steps(vec![element.clone()], &filter.left);
         let Some((operator, right)) = &filter.comparison else {
             return match found {
@@ -324,7 +324,7 @@ impl Evaluation<'_> {
                 holds: if holds { Holds::Yes } else { Holds::No },
                 secret,
             }),
-            Err(failure) => Err(Stop {
+            Err(failure) => Err(StepStop {
                 failure,
                 leaves_values: false,
             }),
@@ -365,14 +365,14 @@ fn existence(found: &[Item]) -> Verdict {
     verdict
 }
 
-fn leaving_values(stopped: Stop) -> Stop {
-    Stop {
+fn leaving_values(stopped: StepStop) -> StepStop {
+    StepStop {
         leaves_values: true,
         ..stopped
     }
 }
 
-fn one(found: Vec<Item>) -> Result<Option<Item>, Stop> {
+fn one(found: Vec<Item>) -> Result<Option<Item>, StepStop> {
     if found.len() > 1 {
         let message = "a side of the comparison has more than one value";
         return stop(FailureClass::Evaluate, message, true);
@@ -405,7 +405,7 @@ fn slice(items: &[Item], bounds: &SliceBounds) -> Walked {
                     .map(|element| Item::Shaped(element.clone(), shape).tainted(secret)),
             ),
             Err(failure) => {
-                return Err(Stop {
+                return Err(StepStop {
                     failure,
                     leaves_values: true,
                 });

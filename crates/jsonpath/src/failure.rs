@@ -74,8 +74,8 @@ impl ParseMistake {
         }
     }
 
-    /// The same mistake in a longer text: the parsed one stands at `place` of it, after `added` bytes
-    /// that only the parsed one has.
+    /// The same mistake in a longer text: the parsed one stands at `place` of it, after `added`
+    /// bytes that only the parsed one has.
     pub(crate) fn moved(mut self, place: Range<usize>, added: usize) -> ParseMistake {
         let moved = |at: usize| (at + place.start).saturating_sub(added);
         let kept = |at: usize| moved(at).clamp(place.start, place.end.max(place.start));

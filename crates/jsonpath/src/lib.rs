@@ -1,6 +1,6 @@
 //! JSONPath as client-go of Kubernetes reads it, in its version 0.25.6: parser and evaluator over
 //! values. [`PathTemplate`] is a whole template of client-go; [`Path`] is one path the way that
-//! Cartographer evaluates it (sections 8 and 19 of the reference).
+//! Cartographer evaluates it (decisions/cartographer#tags).
 //!
 //! Unlike the original, the children of a map are sorted by key and integers are exact. A step into
 //! an unknown value gives an unknown value, and what a secret decides is secret.

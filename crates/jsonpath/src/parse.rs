@@ -31,8 +31,8 @@ fn nested_template(text: &str, depth: usize) -> Result<Vec<TemplatePart>, ParseM
     Ok(parts)
 }
 
-/// Parses the inside of a query that stands at `place` of an outer text. Braces can end it early, as
-/// in the original.
+/// Parses the inside of a query that stands at `place` of an outer text. Braces can end it early,
+/// as in the original.
 fn query(inner: &str, place: Range<usize>, depth: usize) -> Result<Vec<QueryStep>, ParseMistake> {
     if depth >= DEPTH {
         let message = format!("more than {DEPTH} conditions stand in each other");

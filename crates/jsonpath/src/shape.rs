@@ -14,7 +14,8 @@ pub enum ValueShape {
     Int,
     /// A boolean; false if it is absent.
     Flag,
-    /// A value with nothing below it, such as a time; null if it is absent. It is printed even then.
+    /// A value with nothing below it, such as a time; null if it is absent. It is printed even
+    /// then.
     Opaque,
     /// Fields, each of which exists whether the document has it or not.
     Struct(&'static StructShape),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::Name;
 use diag::{Diagnostics, FileId, Span};
-use dialect::{Answer, DialectSetting, Document, FolderEntry, Wanted};
+use dialect::{Answer, DialectSetting, Document, FolderEntry, SettingKind, Wanted};
 use expr::codes::SOURCE_UNREADABLE;
 
 use crate::recognition::{can_hold_manifests, rendered_folder};
@@ -14,7 +14,7 @@ use crate::shape::NAME;
 const RECURSIVE: &str = "recursive";
 
 /// The settings of the dialect.
-pub(crate) const SETTINGS: [DialectSetting; 1] = [(RECURSIVE, None)];
+pub(crate) const SETTINGS: [DialectSetting; 1] = [(RECURSIVE, SettingKind::Switch)];
 
 /// The greatest depth of folders that are read.
 const DEEPEST: usize = 64;
@@ -56,6 +56,24 @@ pub(crate) fn read(document: &Document<'_>) -> FolderFiles {
     files
 }
 
+/// Finds the files at paths of a setting: files, and folders of files.
+pub(crate) fn read_paths(document: &Document<'_>, paths: &[Name]) -> FolderFiles {
+    let mut files = FolderFiles::default();
+    let settings = document.context.settings.of(NAME);
+    let reading = FolderReading {
+        document,
+        recursive: settings.switch(RECURSIVE).unwrap_or(false),
+    };
+    for path in paths {
+        if can_hold_manifests(path) {
+            reading.file(path.clone(), &mut files);
+        } else {
+            reading.folder_at(path, 0, &mut files);
+        }
+    }
+    files
+}
+
 struct FolderReading<'d> {
     document: &'d Document<'d>,
     recursive: bool,
@@ -71,18 +89,21 @@ impl FolderReading<'_> {
                 }
                 continue;
             }
-            if !self.recursive || depth == DEEPEST {
-                continue;
+            if self.recursive && depth < DEEPEST {
+                self.folder_at(&path, depth + 1, into);
             }
-            let wanted = Wanted::Folder(path.clone());
-            match self.document.context.answers.get(&wanted) {
-                Some(Answer::Folder(entries)) => {
-                    self.folder(&format!("{path}/"), entries, depth + 1, into);
-                }
-                answer => self.report_missing(&path, answer, &mut into.found),
-            }
-            into.wanted.push(wanted);
         }
+    }
+
+    fn folder_at(&self, path: &Name, depth: usize, into: &mut FolderFiles) {
+        let wanted = Wanted::Folder(path.clone());
+        match self.document.context.answers.get(&wanted) {
+            Some(Answer::Folder(entries)) => {
+                self.folder(&format!("{path}/"), entries, depth, into);
+            }
+            answer => self.report_missing(path, answer, &mut into.found),
+        }
+        into.wanted.push(wanted);
     }
 
     fn file(&self, path: Name, into: &mut FolderFiles) {

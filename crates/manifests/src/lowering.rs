@@ -6,7 +6,7 @@ use dialect::codes::{NAME_COLLISION, NOTHING_DECLARED};
 use dialect::{Document, Lowered};
 use syntax::{Format, Tree};
 
-use crate::folder;
+use crate::folder::{self, FolderFile};
 use crate::objects::{DeclaredObject, DeclaredObjects, needs_rendering};
 use crate::recognition::{Rendered, is_kustomization_name, rendered_folder};
 use crate::shape::NAME;
@@ -44,12 +44,7 @@ pub(crate) fn declared(document: &Document<'_>) -> (DeclaredObjects, Span) {
         declared.trees(document.trees());
         let files = folder::read(document);
         declared.found.append(files.found);
-        for file in &files.files {
-            let format = Format::of_name(&file.path);
-            let (trees, broken) = syntax::parse_stream(file.file, &file.text, format);
-            declared.found.append(broken);
-            declared.trees(&trees);
-        }
+        declared.files(&files.files);
         if declared.objects.is_empty() && !declared.found.has_errors() {
             declared.found.push(
                 NOTHING_DECLARED
@@ -62,6 +57,16 @@ pub(crate) fn declared(document: &Document<'_>) -> (DeclaredObjects, Span) {
 }
 
 impl DeclaredObjects {
+    /// Adds the objects of files.
+    pub(crate) fn files(&mut self, files: &[FolderFile]) {
+        for file in files {
+            let format = Format::of_name(&file.path);
+            let (trees, broken) = syntax::parse_stream(file.file, &file.text, format);
+            self.found.append(broken);
+            self.trees(&trees);
+        }
+    }
+
     fn trees(&mut self, trees: &[Tree]) {
         for root in trees.iter().filter_map(|tree| tree.root.as_ref()) {
             self.add(root, None);

@@ -4,7 +4,7 @@
 //! Not here: where they apply (`expressions`, `config`, `lowering`).
 
 use blueprint::Value;
-use dialect::{DialectSetting, LoadContext};
+use dialect::{DialectSetting, LoadContext, SettingKind};
 
 use crate::shape::NAME;
 use crate::untyped::of_json;
@@ -13,7 +13,7 @@ use crate::untyped::of_json;
 const COMPAT: &str = "compat";
 
 /// The settings of the dialect.
-pub(crate) const SETTINGS: [DialectSetting; 1] = [(COMPAT, None)];
+pub(crate) const SETTINGS: [DialectSetting; 1] = [(COMPAT, SettingKind::Switch)];
 
 /// Whether a program is read with the texts and guesses of today's tool.
 pub(crate) fn is_set(context: &LoadContext) -> bool {

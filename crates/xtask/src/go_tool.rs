@@ -1,6 +1,7 @@
 //! Go, which builds programs that tests talk to.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -87,6 +88,34 @@ pub(crate) fn compile(
         eprintln!("built {name} in {} s", begin.elapsed().as_secs());
     }
     Ok(program)
+}
+
+/// Builds a program whose sources are in this repository, into a folder below `all` whose name
+/// depends on them. `folder` is the main package, below the folder of the module. Returns the
+/// program.
+///
+/// # Errors
+/// If the sources cannot be read, or as [`compile`].
+pub(crate) fn compile_own(
+    sources: &Path,
+    all: &Path,
+    name: &str,
+    folder: &str,
+) -> io::Result<PathBuf> {
+    let mut files = vec![sources.join("go.mod"), sources.join("go.sum")];
+    for entry in fs::read_dir(sources.join(folder))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|suffix| suffix == "go") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        fs::read(file)?.hash(&mut hasher);
+    }
+    let home = all.join(format!("{name}-{:016x}", hasher.finish()));
+    compile(sources, &home, name, folder, "")
 }
 
 #[cfg(test)]

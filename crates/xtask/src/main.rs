@@ -18,6 +18,7 @@ mod counterparts;
 mod fuzz;
 mod go_tool;
 mod instructions;
+mod jsonpath_programs;
 mod kubernetes;
 mod kubernetes_programs;
 mod kubernetes_schemas;

@@ -13,7 +13,7 @@ use std::process::Command;
 
 use crate::go_tool::{executable, go};
 use crate::packages::{cache, pulumi};
-use crate::pulumi_programs;
+use crate::{jsonpath_programs, pulumi_programs};
 
 /// The variable that names a Python with the provider framework of Pulumi.
 const PULUMI: &str = "CYAN_TEST_PULUMI";
@@ -78,6 +78,7 @@ pub(crate) fn build(root: &Path) -> Vec<(&'static str, String)> {
         Err(error) => println!("missing: plugins of Terraform (they are built with Go): {error}"),
     }
     variables.extend(pulumi_programs::build(root));
+    variables.extend(jsonpath_programs::build(root));
     variables
 }
 
@@ -91,7 +92,7 @@ pub(crate) fn print(root: &Path) -> io::Result<bool> {
     for (name, value) in &variables {
         println!("export {name}='{value}'");
     }
-    Ok(variables.len() == 5)
+    Ok(variables.len() == 6)
 }
 
 /// Builds the published plugins and returns their folder. The folder's name contains all versions,

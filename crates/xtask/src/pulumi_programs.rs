@@ -5,11 +5,10 @@
 //! because that takes minutes.
 
 use std::fs::{self, File};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::go_tool::{compile, required_version};
+use crate::go_tool::{compile, compile_own, required_version};
 use crate::packages::cache;
 
 /// The variable in which tests find the folder with the command line and the interpreter.
@@ -77,18 +76,7 @@ fn build_command_line(sources: &Path, all: &Path) -> io::Result<PathBuf> {
     Ok(home)
 }
 
-/// Builds the program of this repository and returns it. The name of its folder depends on its
-/// sources.
+/// Builds the program of this repository and returns it.
 fn build_oracle(sources: &Path, all: &Path) -> io::Result<PathBuf> {
-    let mut files = vec![sources.join("go.mod"), sources.join("go.sum")];
-    for entry in fs::read_dir(sources.join("oracle"))? {
-        files.push(entry?.path());
-    }
-    files.sort();
-    let mut hasher = DefaultHasher::new();
-    for file in files {
-        fs::read(file)?.hash(&mut hasher);
-    }
-    let home = all.join(format!("oracle-{:016x}", hasher.finish()));
-    compile(sources, &home, "oracle", "./oracle", "")
+    compile_own(sources, all, "oracle", "./oracle")
 }

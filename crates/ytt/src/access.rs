@@ -3,7 +3,7 @@
 use blueprint::Name;
 
 use crate::convert::plain;
-use crate::halt::{Halt, Outcome, fail};
+use crate::halt::{Evaluated, Halted, fail};
 use crate::heap::Heap;
 use crate::keys::{self, key_of};
 use crate::methods::method;
@@ -60,7 +60,7 @@ fn count_loop(value: &StarValue, change: i32) {
 
 /// # Errors
 /// If a loop goes over the container.
-pub(crate) fn check_unlooped(loops: u32, action: &str) -> Outcome<()> {
+pub(crate) fn check_unlooped(loops: u32, action: &str) -> Evaluated<()> {
     match loops {
         0 => Ok(()),
         _ => fail(format!("cannot {action} during iteration")),
@@ -84,7 +84,7 @@ pub(crate) fn is_iterable(value: &StarValue) -> bool {
 ///
 /// # Errors
 /// If the value has none, or is not known.
-pub(crate) fn loop_items(heap: &Heap, value: &StarValue) -> Outcome<LoopItems> {
+pub(crate) fn loop_items(heap: &Heap, value: &StarValue) -> Evaluated<LoopItems> {
     Ok(match value.open() {
         StarValue::Range(range) => LoopItems::Range(*range, 0),
         _ => LoopItems::Items(items(heap, value)?.into_iter()),
@@ -95,7 +95,7 @@ pub(crate) fn loop_items(heap: &Heap, value: &StarValue) -> Outcome<LoopItems> {
 ///
 /// # Errors
 /// If the value has none, or is not known.
-pub(crate) fn items(heap: &Heap, value: &StarValue) -> Outcome<Vec<StarValue>> {
+pub(crate) fn items(heap: &Heap, value: &StarValue) -> Evaluated<Vec<StarValue>> {
     let items: Vec<StarValue> = match value.open() {
         StarValue::List(list) => {
             heap.work.items(list.items.borrow().len())?;
@@ -131,9 +131,9 @@ pub(crate) fn items(heap: &Heap, value: &StarValue) -> Outcome<Vec<StarValue>> {
                     plain(heap, &value)
                 }
             });
-            items.collect::<Outcome<_>>()?
+            items.collect::<Evaluated<_>>()?
         }
-        StarValue::Unknown(waits_for) => return Err(Halt::Unknown(waits_for.to_vec())),
+        StarValue::Unknown(waits_for) => return Err(Halted::Unknown(waits_for.to_vec())),
         other => return fail(format!("{} value is not iterable", other.type_name())),
     };
     Ok(items)
@@ -146,7 +146,7 @@ pub(crate) fn items(heap: &Heap, value: &StarValue) -> Outcome<Vec<StarValue>> {
 pub(crate) fn entries(
     heap: &Heap,
     value: &StarValue,
-) -> Outcome<Option<Vec<(StarValue, StarValue)>>> {
+) -> Evaluated<Option<Vec<(StarValue, StarValue)>>> {
     Ok(Some(match value.open() {
         StarValue::Dict(dict) => {
             let entries = dict.entries.borrow();
@@ -171,9 +171,9 @@ pub(crate) fn entries(
                 };
                 Ok((key, plain(heap, &value)?))
             });
-            entries.collect::<Outcome<_>>()?
+            entries.collect::<Evaluated<_>>()?
         }
-        StarValue::Unknown(waits_for) => return Err(Halt::Unknown(waits_for.to_vec())),
+        StarValue::Unknown(waits_for) => return Err(Halted::Unknown(waits_for.to_vec())),
         _ => return Ok(None),
     }))
 }
@@ -182,7 +182,7 @@ pub(crate) fn entries(
 ///
 /// # Errors
 /// If the value is no mapping of texts, or is not known.
-pub(crate) fn named_entries(heap: &Heap, value: &StarValue) -> Outcome<Vec<(Name, StarValue)>> {
+pub(crate) fn named_entries(heap: &Heap, value: &StarValue) -> Evaluated<Vec<(Name, StarValue)>> {
     let Some(entries) = entries(heap, value)? else {
         return fail(format!(
             "argument after ** must be a mapping, not {}",
@@ -200,7 +200,7 @@ pub(crate) fn named_entries(heap: &Heap, value: &StarValue) -> Outcome<Vec<(Name
 ///
 /// # Errors
 /// If the value does not have it.
-pub(crate) fn attribute(heap: &Heap, of: &StarValue, name: &str) -> Outcome<StarValue> {
+pub(crate) fn attribute(heap: &Heap, of: &StarValue, name: &str) -> Evaluated<StarValue> {
     if of.unknown().is_some() {
         return Ok(of.clone());
     }
@@ -218,7 +218,7 @@ pub(crate) fn find_attribute(
     heap: &Heap,
     of: &StarValue,
     name: &str,
-) -> Outcome<Option<StarValue>> {
+) -> Evaluated<Option<StarValue>> {
     match of.open() {
         StarValue::Struct(data) => Ok(data.fields.get(name).cloned()),
         inner => match method(inner, name) {
@@ -229,7 +229,7 @@ pub(crate) fn find_attribute(
 }
 
 /// A place in a sequence from an index that may count from the end.
-fn place(of: &StarValue, index: &StarValue, count: usize) -> Outcome<usize> {
+fn place(of: &StarValue, index: &StarValue, count: usize) -> Evaluated<usize> {
     let StarValue::Int(index) = index.open() else {
         return fail(format!(
             "{} index: got {}, want int",
@@ -261,7 +261,7 @@ fn place(of: &StarValue, index: &StarValue, count: usize) -> Outcome<usize> {
 ///
 /// # Errors
 /// If there is nothing at the index.
-pub(crate) fn index(heap: &Heap, of: &StarValue, index: &StarValue) -> Outcome<StarValue> {
+pub(crate) fn index(heap: &Heap, of: &StarValue, index: &StarValue) -> Evaluated<StarValue> {
     heap.work.steps(1)?;
     if of.unknown().is_some() {
         return Ok(of.clone());
@@ -270,7 +270,7 @@ pub(crate) fn index(heap: &Heap, of: &StarValue, index: &StarValue) -> Outcome<S
         return Ok(index.clone());
     }
     let (inner, secrecy) = of.split();
-    let missing = |key: &StarValue| -> Outcome<StarValue> {
+    let missing = |key: &StarValue| -> Evaluated<StarValue> {
         let kind = inner.type_name();
         match key {
             StarValue::Secret(_) => fail(format!("a secret key is not in {kind}")),
@@ -320,7 +320,7 @@ pub(crate) fn index(heap: &Heap, of: &StarValue, index: &StarValue) -> Outcome<S
     }
 }
 
-fn struct_field(data: &StarStruct, index: &StarValue) -> Outcome<Option<StarValue>> {
+fn struct_field(data: &StarStruct, index: &StarValue) -> Evaluated<Option<StarValue>> {
     match index.as_text() {
         Some(name) => Ok(data.fields.get(name).cloned()),
         None => fail(format!("expected a string, but was {}", index.type_name())),
@@ -328,7 +328,7 @@ fn struct_field(data: &StarStruct, index: &StarValue) -> Outcome<Option<StarValu
 }
 
 /// The item of a fragment with a key or index; `None` if there is none.
-fn fragment_item(heap: &Heap, node: &NodeRef, index: &StarValue) -> Outcome<Option<StarValue>> {
+fn fragment_item(heap: &Heap, node: &NodeRef, index: &StarValue) -> Evaluated<Option<StarValue>> {
     let node = node.borrow();
     heap.work.steps(node.items.len())?;
     let found = if node.kind == YamlKind::Map {
@@ -363,7 +363,7 @@ pub(crate) fn set_index(
     of: &StarValue,
     index: &StarValue,
     value: StarValue,
-) -> Outcome<()> {
+) -> Evaluated<()> {
     match of.open() {
         StarValue::Dict(dict) => {
             check_unlooped(dict.loops.get(), "insert into hash table")?;
@@ -376,7 +376,7 @@ pub(crate) fn set_index(
             list.items.borrow_mut()[at] = value;
             Ok(())
         }
-        StarValue::Unknown(waits_for) => Err(Halt::Unknown(waits_for.to_vec())),
+        StarValue::Unknown(waits_for) => Err(Halted::Unknown(waits_for.to_vec())),
         StarValue::Fragment(_) => fail("yamlfragment.SetKey: Not implemented"),
         other => fail(format!(
             "{} value does not support item assignment",
@@ -389,7 +389,7 @@ pub(crate) fn set_index(
 ///
 /// # Errors
 /// If the value is no sequence, or a bound is no integer.
-pub(crate) fn slice(heap: &Heap, of: &StarValue, bounds: &[StarValue; 3]) -> Outcome<StarValue> {
+pub(crate) fn slice(heap: &Heap, of: &StarValue, bounds: &[StarValue; 3]) -> Evaluated<StarValue> {
     for value in std::iter::once(of).chain(bounds) {
         if value.unknown().is_some() {
             return Ok(value.clone());
@@ -428,7 +428,7 @@ pub(crate) fn slice(heap: &Heap, of: &StarValue, bounds: &[StarValue; 3]) -> Out
 }
 
 /// The places of a slice of a sequence with so many items.
-fn slice_range(count: usize, bounds: &[StarValue; 3]) -> Outcome<StarRange> {
+fn slice_range(count: usize, bounds: &[StarValue; 3]) -> Evaluated<StarRange> {
     let count = count as i128;
     let bound = |value: &StarValue, usual: i128| {
         match value.open() {

@@ -25,7 +25,7 @@ pub(crate) enum ExprForm {
     Index(Box<[StarExpr; 2]>),
     Slice(Box<StarExpr>, Box<[Option<StarExpr>; 3]>),
     Attribute(Box<StarExpr>, Name),
-    Call(Box<StarExpr>, Vec<Argument>),
+    Call(Box<StarExpr>, Vec<StarArgument>),
     Not(Box<StarExpr>),
     Sign(Sign, Box<StarExpr>),
     And(Box<[StarExpr; 2]>),
@@ -111,7 +111,7 @@ impl BinaryOperator {
 
 /// An argument of a call.
 #[derive(Clone, Debug)]
-pub(crate) enum Argument {
+pub(crate) enum StarArgument {
     Positional(StarExpr),
     Named(Name, StarExpr),
     /// `*items`
@@ -150,6 +150,8 @@ pub(crate) enum StarTarget {
     Attribute(Box<StarExpr>, Name, u32),
     /// `a, b` or `[a, b]`
     Several(Vec<StarTarget>, u32),
+    /// Something that cannot be assigned to, at a line.
+    Invalid(u32),
 }
 
 /// A statement and its line.
@@ -173,7 +175,7 @@ pub(crate) enum StatementForm {
     Return(Option<StarExpr>, ContextEnd),
     Break,
     Continue,
-    Load(Name, Vec<Import>),
+    Load(Name, Vec<LoadedName>),
 }
 
 /// Whether a `return` ends the template context of its function.
@@ -185,7 +187,7 @@ pub(crate) enum ContextEnd {
 
 /// A name of a module and the variable that gets it.
 #[derive(Clone, Debug)]
-pub(crate) struct Import {
+pub(crate) struct LoadedName {
     pub(crate) target: StarTarget,
     pub(crate) name: Name,
 }
@@ -196,7 +198,7 @@ pub(crate) struct FunctionCode {
     pub(crate) name: Name,
     pub(crate) line: u32,
     pub(crate) parameters: Vec<FunctionParameter>,
-    pub(crate) body: FunctionBody,
+    pub(crate) body: StarFunctionBody,
     /// The number of variables, parameters first.
     pub(crate) locals: usize,
     /// The names of the variables.
@@ -216,7 +218,7 @@ pub(crate) enum NodeDialect {
 
 /// What a function does.
 #[derive(Clone, Debug)]
-pub(crate) enum FunctionBody {
+pub(crate) enum StarFunctionBody {
     Block(Vec<Statement>),
     Value(Box<StarExpr>),
 }
@@ -225,12 +227,12 @@ pub(crate) enum FunctionBody {
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionParameter {
     pub(crate) name: Name,
-    pub(crate) kind: ParameterKind,
+    pub(crate) kind: StarParameterKind,
 }
 
 /// The kinds of parameters.
 #[derive(Clone, Debug)]
-pub(crate) enum ParameterKind {
+pub(crate) enum StarParameterKind {
     Required,
     Optional(StarExpr),
     /// `*args`

@@ -1,6 +1,6 @@
 //! Blocks by words: a colon at the end of a line begins one, `end`, `elif` and `else` end it.
 
-use crate::lexer::{StarToken, TokenKind};
+use crate::lexer::{StarToken, StarTokenKind};
 
 /// The tokens with the begins and ends of blocks. Indentation has no meaning.
 pub(crate) fn with_blocks(tokens: Vec<StarToken>) -> Vec<StarToken> {
@@ -12,42 +12,60 @@ pub(crate) fn with_blocks(tokens: Vec<StarToken>) -> Vec<StarToken> {
         if begins_block(&found) {
             let last = found.last().map_or(token.line, |last| last.line);
             open.push(last);
-            found.push(like(&token, TokenKind::Indent));
+            found.push(like(&token, StarTokenKind::Indent));
         }
         let closes = match &token.kind {
-            TokenKind::Sign("elif") => true,
+            StarTokenKind::Sign("elif") => true,
             // Without a colon it belongs to a conditional expression.
-            TokenKind::Sign("else") => {
+            StarTokenKind::Sign("else") => {
                 let next = tokens.peek().map(|next| &next.kind);
-                next == Some(&TokenKind::Sign(":"))
+                next == Some(&StarTokenKind::Sign(":"))
             }
-            TokenKind::Identifier(name) => &**name == "end",
+            StarTokenKind::Identifier(name) => &**name == "end",
             _ => false,
         };
         if closes && open.pop().is_none() {
-            found.push(like(&token, TokenKind::Invalid("unexpected end".into())));
+            let mut token = like(&token, StarTokenKind::Invalid("unexpected end".into()));
+            // The scanner has passed the line break.
+            if let Some(next) = tokens.peek()
+                && next.kind == StarTokenKind::LineBreak
+            {
+                token.line = next.end_line;
+            }
+            found.push(token);
             break;
         }
+        let next_end = tokens.peek().map_or(token.end_line, |next| next.end_line);
         if closes {
-            found.push(like(&token, TokenKind::Outdent));
+            // Mistakes are reported where the scanner is: it looks at the next token.
+            let mut outdent = like(&token, StarTokenKind::Outdent);
+            if token.kind != StarTokenKind::Sign("elif") {
+                outdent.end_line = next_end;
+            }
+            found.push(outdent);
         }
         match &token.kind {
-            TokenKind::Identifier(name) if &**name == "end" => {
-                tokens.next_if(|next| next.kind == TokenKind::LineBreak);
+            StarTokenKind::Identifier(name) if &**name == "end" => {
+                tokens.next_if(|next| next.kind == StarTokenKind::LineBreak);
             }
-            TokenKind::Sign("pass") => {
+            StarTokenKind::Sign("pass") => {
                 let words = "use of reserved keyword 'pass' is not allowed";
-                found.push(like(&token, TokenKind::Invalid(words.into())));
+                found.push(like(&token, StarTokenKind::Invalid(words.into())));
                 break;
             }
-            TokenKind::End => {
+            StarTokenKind::End => {
                 if let Some(line) = open.last() {
                     let words = "mismatched set of block openings (if/else/elif/for/def) and \
                                  closing (end)";
-                    let mut token = like(&token, TokenKind::Invalid(words.into()));
+                    let mut token = like(&token, StarTokenKind::Invalid(words.into()));
                     (token.line, token.end_line) = (*line, *line);
                     found.push(token);
                 }
+                found.push(token);
+            }
+            StarTokenKind::Sign("else") => {
+                let mut token = token;
+                token.end_line = next_end;
                 found.push(token);
             }
             _ => found.push(token),
@@ -58,10 +76,10 @@ pub(crate) fn with_blocks(tokens: Vec<StarToken>) -> Vec<StarToken> {
 
 fn begins_block(found: &[StarToken]) -> bool {
     let mut last = found.iter().rev().map(|token| &token.kind);
-    last.next() == Some(&TokenKind::LineBreak) && last.next() == Some(&TokenKind::Sign(":"))
+    last.next() == Some(&StarTokenKind::LineBreak) && last.next() == Some(&StarTokenKind::Sign(":"))
 }
 
-fn like(token: &StarToken, kind: TokenKind) -> StarToken {
+fn like(token: &StarToken, kind: StarTokenKind) -> StarToken {
     StarToken {
         kind,
         line: token.line,

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use crate::ast::BinaryOperator;
-use crate::halt::{Halt, Outcome, fail};
+use crate::halt::{Evaluated, Halted, fail};
 use crate::heap::Heap;
 use crate::value::{StarDict, StarValue};
 
@@ -12,15 +12,15 @@ use crate::value::{StarDict, StarValue};
 ///
 /// # Errors
 /// If they are YAML fragments, too deep, or not known.
-pub(crate) fn equal(heap: &Heap, one: &StarValue, other: &StarValue) -> Outcome<bool> {
+pub(crate) fn equal(heap: &Heap, one: &StarValue, other: &StarValue) -> Evaluated<bool> {
     heap.work
         .nested(|| equal_inside(heap, one.open(), other.open()))
 }
 
-fn equal_inside(heap: &Heap, one: &StarValue, other: &StarValue) -> Outcome<bool> {
+fn equal_inside(heap: &Heap, one: &StarValue, other: &StarValue) -> Evaluated<bool> {
     Ok(match (one, other) {
         (StarValue::Unknown(waits_for), _) | (_, StarValue::Unknown(waits_for)) => {
-            return Err(Halt::Unknown(waits_for.to_vec()));
+            return Err(Halted::Unknown(waits_for.to_vec()));
         }
         (StarValue::None, StarValue::None) => true,
         (StarValue::Bool(one), StarValue::Bool(other)) => one == other,
@@ -57,7 +57,7 @@ fn equal_inside(heap: &Heap, one: &StarValue, other: &StarValue) -> Outcome<bool
     })
 }
 
-fn equal_items(heap: &Heap, ones: &[StarValue], others: &[StarValue]) -> Outcome<bool> {
+fn equal_items(heap: &Heap, ones: &[StarValue], others: &[StarValue]) -> Evaluated<bool> {
     if ones.len() != others.len() {
         return Ok(false);
     }
@@ -69,7 +69,7 @@ fn equal_items(heap: &Heap, ones: &[StarValue], others: &[StarValue]) -> Outcome
     Ok(true)
 }
 
-fn equal_dicts(heap: &Heap, one: &Rc<StarDict>, other: &Rc<StarDict>) -> Outcome<bool> {
+fn equal_dicts(heap: &Heap, one: &Rc<StarDict>, other: &Rc<StarDict>) -> Evaluated<bool> {
     if Rc::ptr_eq(one, other) {
         return Ok(true);
     }
@@ -123,7 +123,7 @@ pub(crate) fn ordered(
     operator: BinaryOperator,
     one: &StarValue,
     other: &StarValue,
-) -> Outcome<bool> {
+) -> Evaluated<bool> {
     let (one, other) = (one.open(), other.open());
     let is_float = matches!(one, StarValue::Float(_)) || matches!(other, StarValue::Float(_));
     let Some(order) = order(heap, one, other)? else {
@@ -150,8 +150,13 @@ fn is_number(value: &StarValue) -> bool {
 }
 
 /// The order of two values; `None` if they have none.
-pub(crate) fn order(heap: &Heap, one: &StarValue, other: &StarValue) -> Outcome<Option<Ordering>> {
+pub(crate) fn order(
+    heap: &Heap,
+    one: &StarValue,
+    other: &StarValue,
+) -> Evaluated<Option<Ordering>> {
     heap.work.nested(|| match (one.open(), other.open()) {
+        (StarValue::None, StarValue::None) => Ok(Some(Ordering::Equal)),
         (StarValue::Bool(one), StarValue::Bool(other)) => Ok(Some(one.cmp(other))),
         (StarValue::Text(one), StarValue::Text(other)) => {
             heap.work.steps(one.len().min(other.len()) / 16)?;
@@ -163,7 +168,7 @@ pub(crate) fn order(heap: &Heap, one: &StarValue, other: &StarValue) -> Outcome<
         }
         (StarValue::Tuple(one), StarValue::Tuple(other)) => order_of_items(heap, one, other),
         (StarValue::Unknown(waits_for), _) | (_, StarValue::Unknown(waits_for)) => {
-            Err(Halt::Unknown(waits_for.to_vec()))
+            Err(Halted::Unknown(waits_for.to_vec()))
         }
         (one, other) => Ok(numbers(one, other)),
     })
@@ -173,7 +178,7 @@ fn order_of_items(
     heap: &Heap,
     ones: &[StarValue],
     others: &[StarValue],
-) -> Outcome<Option<Ordering>> {
+) -> Evaluated<Option<Ordering>> {
     for (one, other) in ones.iter().zip(others) {
         if !equal(heap, one, other)? {
             return order(heap, one, other);

@@ -1,16 +1,19 @@
 //! Compiles templates to programs: each node becomes calls of instructions, each line of code is
 //! taken over. The mistakes of a program are reported at the lines that its code came from.
 
+use std::collections::HashMap;
+
 use crate::ast::{
     ANNOTATE, COLLECT, END_CONTEXT, SET_DIALECT, SET_KEY, SET_NODE, START_CONTEXT, START_NODE,
     StarProgram,
 };
 use crate::contexts;
 use crate::mistake::TemplateMistake;
-use crate::parser::{SyntaxFault, parse};
+use crate::parser::SyntaxFault;
 use crate::pieces::{Piece, pieces};
 use crate::resolve::resolve;
-use crate::yaml_tree::{SourceNode, YamlKind, YamlScalar};
+use crate::statements::parse;
+use crate::yaml_tree::{SourceComment, SourceNode, YamlKind, YamlScalar};
 
 /// The annotation that makes strings templates.
 const TEXT_TEMPLATES: &str = "yaml/text-templated-strings";
@@ -42,6 +45,14 @@ impl Compiled {
     }
 }
 
+impl Compiled {
+    /// A line of the program that a line of the template became.
+    pub(crate) fn program_line(&self, line: u32) -> u32 {
+        let place = self.lines.iter().position(|own| *own == Some(line));
+        place.map_or(1, |at| at as u32 + 1)
+    }
+}
+
 fn source_line(lines: &[Option<u32>], line: u32) -> u32 {
     let at = (line.max(1) as usize - 1).min(lines.len().saturating_sub(1));
     let before = lines.iter().take(at + 1).rev().flatten().next();
@@ -57,6 +68,14 @@ pub(crate) fn yaml_template(
     source: &SourceNode,
     is_universal: fn(&str) -> bool,
 ) -> Result<Compiled, TemplateMistake> {
+    let plain;
+    let source = match has_code(source) {
+        true => source,
+        false => {
+            plain = without_templating(source);
+            &plain
+        }
+    };
     let mut compiler = Compiler::default();
     compiler.push(format!("{SET_DIALECT}(\"yaml\")"), None);
     compiler.push(format!("{START_CONTEXT}(\"yaml\")"), None);
@@ -160,7 +179,6 @@ impl Compiler {
             if name == TEXT_TEMPLATES {
                 strings = Strings::Templates;
             }
-            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
             let code = format!("{ANNOTATE}({tag}, \"{name}\", {COLLECT}({arguments}))");
             self.push(code, Some(line));
         }
@@ -266,6 +284,39 @@ fn text_node(kind: YamlKind, text: &str, parent: Option<usize>, line: u32) -> Te
     }
 }
 
+/// Whether a comment of a node, or of one inside, is code or an annotation.
+fn has_code(source: &SourceNode) -> bool {
+    let is_code = |comment: &SourceComment| {
+        let text = comment.text.strip_prefix('@');
+        text.is_some_and(|text| text != "comment" && !text.starts_with("comment "))
+    };
+    source.comments.iter().any(is_code) || source.children.iter().any(has_code)
+}
+
+/// A text without code: comments have no meaning, and of equal keys the last one counts.
+fn without_templating(source: &SourceNode) -> SourceNode {
+    let mut node = SourceNode {
+        children: Vec::with_capacity(source.children.len()),
+        comments: Vec::new(),
+        ..source.clone_head()
+    };
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for child in &source.children {
+        let child = without_templating(child);
+        if child.kind != YamlKind::MapItem {
+            node.children.push(child);
+            continue;
+        }
+        let next = node.children.len();
+        let place = *places.entry(format!("{:?}", child.key)).or_insert(next);
+        match node.children.get_mut(place) {
+            Some(earlier) => *earlier = child,
+            None => node.children.push(child),
+        }
+    }
+    node
+}
+
 /// Sorts the comments of a node.
 fn metas(source: &SourceNode) -> Result<Metas, TemplateMistake> {
     let mut metas = Metas::default();
@@ -310,6 +361,13 @@ fn metas(source: &SourceNode) -> Result<Metas, TemplateMistake> {
                 let (code, needs_end) = block_code(content);
                 metas.needs_end = needs_end;
                 metas.code.push((line, code));
+            }
+            "data/values" | "data/values-schema" | "library/ref" => {
+                let message = format!(
+                    "`{name}` is not possible: a template is one text (hint: its data values are \
+                     given from outside)"
+                );
+                return Err(TemplateMistake::new(line, message));
             }
             name => {
                 let annotation = (line, name.to_owned(), content.to_owned());

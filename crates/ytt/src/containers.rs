@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::access::{self, check_unlooped};
 use crate::compare::equal;
 use crate::evaluator::Evaluator;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::keys::{self, key_of, set_entries};
 use crate::native_call::NativeCall;
 use crate::universe::add_entries;
@@ -15,7 +15,7 @@ use crate::value::{StarDict, StarList, StarValue};
 ///
 /// # Errors
 /// If the arguments do not fit, or a loop goes over the container.
-pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     match (call.receiver(), call.name.split_once('.')) {
         (StarValue::List(list), Some((_, method))) => list_method(evaluator, list, method, call),
         (StarValue::Dict(dict), Some((_, method))) => dict_method(evaluator, dict, method, call),
@@ -31,7 +31,7 @@ pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
 }
 
 /// A place from an index that may count from the end.
-fn place(value: &StarValue, count: usize) -> Outcome<i128> {
+fn place(value: &StarValue, count: usize) -> Evaluated<i128> {
     match value.open() {
         StarValue::Int(at) if *at < 0 => Ok(at.saturating_add(count as i128)),
         StarValue::Int(at) => Ok(*at),
@@ -44,7 +44,7 @@ fn list_method(
     list: &Rc<StarList>,
     method: &str,
     call: &NativeCall,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     let heap = &evaluator.heap;
     let changes = || check_unlooped(list.loops.get(), &format!("{method} to list"));
     match method {
@@ -132,7 +132,7 @@ fn dict_method(
     dict: &Rc<StarDict>,
     method: &str,
     call: &NativeCall,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     let heap = &evaluator.heap;
     let changes = || check_unlooped(dict.loops.get(), &format!("{method} of hash table"));
     let count = dict.entries.borrow().len();
@@ -154,7 +154,7 @@ fn dict_method(
             let entries: Vec<_> = dict.entries.borrow().values().cloned().collect();
             let pairs = entries.into_iter();
             let pairs = pairs.map(|(key, value)| heap.tuple(vec![key, value]));
-            heap.list(pairs.collect::<Outcome<_>>()?)
+            heap.list(pairs.collect::<Evaluated<_>>()?)
         }
         "keys" => {
             call.positional(0, 0)?;

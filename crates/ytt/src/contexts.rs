@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::ast::{
-    Argument, Clause, ComprehensionBody, ContextEnd, ExprForm, FunctionBody, FunctionCode,
-    NodeDialect, ParameterKind, SET_DIALECT, SET_NODE, START_NODE, StarExpr, Statement,
+    Clause, ComprehensionBody, ContextEnd, ExprForm, FunctionCode, NodeDialect, SET_DIALECT,
+    SET_NODE, START_NODE, StarArgument, StarExpr, StarFunctionBody, StarParameterKind, Statement,
     StatementForm,
 };
 
@@ -68,11 +68,11 @@ impl Walk {
     fn function(&mut self, code: &mut FunctionCode) {
         self.makes_nodes.push(false);
         for parameter in &code.parameters {
-            if let ParameterKind::Optional(default) = &parameter.kind {
+            if let StarParameterKind::Optional(default) = &parameter.kind {
                 self.expr(default);
             }
         }
-        if let FunctionBody::Block(statements) = &mut code.body {
+        if let StarFunctionBody::Block(statements) = &mut code.body {
             self.block(statements);
         }
         if self.makes_nodes.pop() == Some(true) {
@@ -118,7 +118,7 @@ impl Walk {
                 self.call(function, arguments);
             }
             ExprForm::Lambda(code) => {
-                if let FunctionBody::Value(value) = &code.body {
+                if let StarFunctionBody::Value(value) = &code.body {
                     self.expr(value);
                 }
             }
@@ -137,10 +137,10 @@ impl Walk {
         }
     }
 
-    fn call(&mut self, function: &StarExpr, arguments: &[Argument]) {
+    fn call(&mut self, function: &StarExpr, arguments: &[StarArgument]) {
         if let ExprForm::Name(name, _) = &function.form
             && &**name == SET_DIALECT
-            && let Some(Argument::Positional(dialect)) = arguments.first()
+            && let Some(StarArgument::Positional(dialect)) = arguments.first()
             && let ExprForm::Text(dialect) = &dialect.form
         {
             self.dialect = match &**dialect {
@@ -151,10 +151,10 @@ impl Walk {
         self.expr(function);
         for argument in arguments {
             match argument {
-                Argument::Positional(value)
-                | Argument::Named(_, value)
-                | Argument::Items(value)
-                | Argument::Entries(value) => self.expr(value),
+                StarArgument::Positional(value)
+                | StarArgument::Named(_, value)
+                | StarArgument::Items(value)
+                | StarArgument::Entries(value) => self.expr(value),
             }
         }
     }

@@ -6,25 +6,26 @@ use std::rc::Rc;
 use blueprint::{IndexMap, Map, Name, Unknown, Value};
 
 use crate::go_float;
-use crate::halt::{Halt, Outcome, fail};
+use crate::halt::{Evaluated, Halted, fail};
 use crate::heap::{DictEntries, Heap};
 use crate::keys;
 use crate::value::{NodeRef, StarKey, StarValue, StructKind, YamlNode};
 use crate::yaml_tree::{SourceNode, YamlKind, YamlScalar};
 
-/// The data values as a struct.
+/// The data values as a struct. The fields inside of a value are in the order of their names, as in
+/// JSON of Go.
 ///
 /// # Errors
 /// If a value is of a kind that templates do not know, or too deep.
-pub(crate) fn data_values(heap: &Heap, values: &Map) -> Outcome<StarValue> {
+pub(crate) fn data_values(heap: &Heap, values: &Map) -> Evaluated<StarValue> {
     let entries = values.iter();
-    let fields: Outcome<IndexMap<Name, StarValue>> = entries
+    let fields: Evaluated<IndexMap<Name, StarValue>> = entries
         .map(|(key, value)| Ok((key.clone(), data_value(heap, value)?)))
         .collect();
     heap.structure(StructKind::Plain, fields?)
 }
 
-fn data_value(heap: &Heap, value: &Value) -> Outcome<StarValue> {
+fn data_value(heap: &Heap, value: &Value) -> Evaluated<StarValue> {
     heap.work.nested(|| match value {
         Value::Null => Ok(StarValue::None),
         Value::Bool(flag) => Ok(StarValue::Bool(*flag)),
@@ -37,9 +38,13 @@ fn data_value(heap: &Heap, value: &Value) -> Outcome<StarValue> {
         Value::Text(text) => Ok(StarValue::Text(text.clone())),
         Value::List(items) | Value::Set(items) => {
             let items = items.iter().map(|item| data_value(heap, item));
-            heap.list(items.collect::<Outcome<_>>()?)
+            heap.list(items.collect::<Evaluated<_>>()?)
         }
-        Value::Map(entries) => data_values(heap, entries),
+        Value::Map(entries) => {
+            let mut entries = Map::clone(entries);
+            entries.sort_keys();
+            data_values(heap, &entries)
+        }
         Value::Unknown(unknown) => {
             heap.has_marks.set(true);
             Ok(StarValue::Unknown(Rc::new(unknown.waits_for.clone())))
@@ -62,7 +67,7 @@ fn data_value(heap: &Heap, value: &Value) -> Outcome<StarValue> {
 ///
 /// # Errors
 /// If the value is too large.
-pub(crate) fn secret_leaves(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
+pub(crate) fn secret_leaves(heap: &Heap, value: &StarValue) -> Evaluated<StarValue> {
     leaves(heap, value, &|leaf| leaf.clone().secret())
 }
 
@@ -70,7 +75,7 @@ pub(crate) fn secret_leaves(heap: &Heap, value: &StarValue) -> Outcome<StarValue
 ///
 /// # Errors
 /// If the value is too large.
-pub(crate) fn open_leaves(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
+pub(crate) fn open_leaves(heap: &Heap, value: &StarValue) -> Evaluated<StarValue> {
     leaves(heap, value, &|leaf| leaf.open().clone())
 }
 
@@ -78,16 +83,16 @@ fn leaves(
     heap: &Heap,
     value: &StarValue,
     change: &dyn Fn(&StarValue) -> StarValue,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     heap.work.nested(|| match value {
         StarValue::List(list) => {
             let items = list.items.borrow().clone();
             let items = items.iter().map(|item| leaves(heap, item, change));
-            heap.list(items.collect::<Outcome<_>>()?)
+            heap.list(items.collect::<Evaluated<_>>()?)
         }
         StarValue::Tuple(items) => {
             let items = items.iter().map(|item| leaves(heap, item, change));
-            heap.tuple(items.collect::<Outcome<_>>()?)
+            heap.tuple(items.collect::<Evaluated<_>>()?)
         }
         StarValue::Dict(dict) => {
             let mut entries = dict.entries.borrow().clone();
@@ -100,7 +105,7 @@ fn leaves(
             let fields = data.fields.iter();
             let fields =
                 fields.map(|(name, field)| Ok((name.clone(), leaves(heap, field, change)?)));
-            heap.structure(data.kind.clone(), fields.collect::<Outcome<_>>()?)
+            heap.structure(data.kind.clone(), fields.collect::<Evaluated<_>>()?)
         }
         StarValue::Fragment(Some(node)) => {
             let copy = copy_node(heap, node)?;
@@ -123,7 +128,7 @@ fn leaves(
 
 /// What the marks of some values say.
 #[derive(Default)]
-pub(crate) struct Marks {
+pub(crate) struct ValueMarks {
     /// What the unknown parts wait for; `None` if there are none.
     pub(crate) waits_for: Option<Vec<blueprint::Address>>,
     pub(crate) has_secret: bool,
@@ -133,7 +138,7 @@ pub(crate) struct Marks {
 ///
 /// # Errors
 /// If the value is too large.
-pub(crate) fn marks(heap: &Heap, value: &StarValue, found: &mut Marks) -> Outcome<()> {
+pub(crate) fn marks(heap: &Heap, value: &StarValue, found: &mut ValueMarks) -> Evaluated<()> {
     heap.work.nested(|| {
         match value {
             StarValue::Unknown(waits_for) => {
@@ -178,7 +183,7 @@ pub(crate) fn marks(heap: &Heap, value: &StarValue, found: &mut Marks) -> Outcom
     })
 }
 
-fn node_marks(heap: &Heap, node: &NodeRef, found: &mut Marks) -> Outcome<()> {
+fn node_marks(heap: &Heap, node: &NodeRef, found: &mut ValueMarks) -> Evaluated<()> {
     heap.work.nested(|| {
         let node = node.borrow();
         marks(heap, &node.key, found)?;
@@ -193,7 +198,7 @@ fn node_marks(heap: &Heap, node: &NodeRef, found: &mut Marks) -> Outcome<()> {
 ///
 /// # Errors
 /// If the value has no form in YAML.
-pub(crate) fn plain(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
+pub(crate) fn plain(heap: &Heap, value: &StarValue) -> Evaluated<StarValue> {
     heap.work.nested(|| match value {
         StarValue::None
         | StarValue::Bool(_)
@@ -255,28 +260,28 @@ pub(crate) fn plain(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
     })
 }
 
-fn unconvertible<T>(value: &StarValue) -> Outcome<T> {
+fn unconvertible<T>(value: &StarValue) -> Evaluated<T> {
     fail(format!(
         "unknown type {} for conversion to go value",
         value.type_name()
     ))
 }
 
-fn plain_items(heap: &Heap, items: &[StarValue]) -> Outcome<StarValue> {
+fn plain_items(heap: &Heap, items: &[StarValue]) -> Evaluated<StarValue> {
     let items = items.iter().map(|item| plain(heap, item));
-    heap.list(items.collect::<Outcome<_>>()?)
+    heap.list(items.collect::<Evaluated<_>>()?)
 }
 
 /// A plain value with structs in place of dicts.
 ///
 /// # Errors
 /// If a key is no text, or a part is a YAML fragment.
-pub(crate) fn structs(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
+pub(crate) fn structs(heap: &Heap, value: &StarValue) -> Evaluated<StarValue> {
     heap.work.nested(|| match value {
         StarValue::List(list) => {
             let items = list.items.borrow().clone();
             let items = items.iter().map(|item| structs(heap, item));
-            heap.list(items.collect::<Outcome<_>>()?)
+            heap.list(items.collect::<Evaluated<_>>()?)
         }
         StarValue::Dict(dict) => {
             let mut fields = IndexMap::default();
@@ -296,7 +301,7 @@ pub(crate) fn structs(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
 }
 
 /// Whether a plain value is or holds a YAML fragment.
-pub(crate) fn has_fragment(heap: &Heap, value: &StarValue) -> Outcome<bool> {
+pub(crate) fn has_fragment(heap: &Heap, value: &StarValue) -> Evaluated<bool> {
     heap.work.nested(|| match value {
         StarValue::Fragment(Some(_)) => Ok(true),
         StarValue::List(list) => {
@@ -323,7 +328,7 @@ pub(crate) fn has_fragment(heap: &Heap, value: &StarValue) -> Outcome<bool> {
 ///
 /// # Errors
 /// If the value is too large.
-pub(crate) fn to_nodes(heap: &Heap, value: &StarValue, line: Option<u32>) -> Outcome<StarValue> {
+pub(crate) fn to_nodes(heap: &Heap, value: &StarValue, line: Option<u32>) -> Evaluated<StarValue> {
     heap.work.nested(|| match value {
         StarValue::List(list) => {
             let mut array = YamlNode::new(YamlKind::Array, line);
@@ -352,7 +357,7 @@ pub(crate) fn to_nodes(heap: &Heap, value: &StarValue, line: Option<u32>) -> Out
     })
 }
 
-fn nodes_inside(heap: &Heap, node: &NodeRef, line: Option<u32>) -> Outcome<()> {
+fn nodes_inside(heap: &Heap, node: &NodeRef, line: Option<u32>) -> Evaluated<()> {
     heap.work.nested(|| {
         let (value, items) = {
             let node = node.borrow();
@@ -370,7 +375,7 @@ fn nodes_inside(heap: &Heap, node: &NodeRef, line: Option<u32>) -> Outcome<()> {
 ///
 /// # Errors
 /// If the node is too large.
-pub(crate) fn copy_node(heap: &Heap, node: &NodeRef) -> Outcome<NodeRef> {
+pub(crate) fn copy_node(heap: &Heap, node: &NodeRef) -> Evaluated<NodeRef> {
     heap.work.nested(|| {
         let mut copy = node.borrow().clone();
         copy.value = copy_value(heap, &copy.value)?;
@@ -385,7 +390,7 @@ pub(crate) fn copy_node(heap: &Heap, node: &NodeRef) -> Outcome<NodeRef> {
 ///
 /// # Errors
 /// If the value is too large.
-pub(crate) fn copy_value(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
+pub(crate) fn copy_value(heap: &Heap, value: &StarValue) -> Evaluated<StarValue> {
     match value {
         StarValue::Fragment(Some(node)) => Ok(StarValue::Fragment(Some(copy_node(heap, node)?))),
         StarValue::List(_) | StarValue::Dict(_) => plain(heap, value),
@@ -408,7 +413,7 @@ pub(crate) fn scalar(scalar: &YamlScalar) -> StarValue {
 ///
 /// # Errors
 /// If a key occurs twice, or the value is too large.
-pub(crate) fn from_source(heap: &Heap, node: &SourceNode) -> Outcome<StarValue> {
+pub(crate) fn from_source(heap: &Heap, node: &SourceNode) -> Evaluated<StarValue> {
     heap.work.nested(|| match node.kind {
         YamlKind::Map => {
             let mut entries = DictEntries::default();
@@ -426,7 +431,7 @@ pub(crate) fn from_source(heap: &Heap, node: &SourceNode) -> Outcome<StarValue> 
         }
         YamlKind::Array => {
             let items = node.children.iter().map(|item| from_source(heap, item));
-            heap.list(items.collect::<Outcome<_>>()?)
+            heap.list(items.collect::<Evaluated<_>>()?)
         }
         _ => match node.children.first() {
             Some(child) => from_source(heap, child),
@@ -438,11 +443,23 @@ pub(crate) fn from_source(heap: &Heap, node: &SourceNode) -> Outcome<StarValue> 
     })
 }
 
+/// Whether a document with a value is left out of the result.
+pub(crate) fn is_empty_document(value: &StarValue) -> bool {
+    match value {
+        StarValue::None | StarValue::Fragment(None) => true,
+        StarValue::Fragment(Some(node)) => {
+            let node = node.borrow();
+            node.items.is_empty() && matches!(node.kind, YamlKind::Map | YamlKind::Array)
+        }
+        _ => false,
+    }
+}
+
 /// A plain value as the value of a document.
 ///
 /// # Errors
 /// If a key occurs twice, or the value is too large.
-pub(crate) fn to_value(heap: &Heap, value: &StarValue) -> Outcome<Value> {
+pub(crate) fn to_value(heap: &Heap, value: &StarValue) -> Evaluated<Value> {
     heap.work.nested(|| match value {
         StarValue::None => Ok(Value::Null),
         StarValue::Bool(flag) => Ok(Value::Bool(*flag)),
@@ -456,7 +473,7 @@ pub(crate) fn to_value(heap: &Heap, value: &StarValue) -> Outcome<Value> {
         StarValue::Secret(inner) => Ok(to_value(heap, inner)?.secret()),
         StarValue::List(list) => {
             let items = list.items.borrow();
-            let items: Outcome<Vec<_>> = items.iter().map(|item| to_value(heap, item)).collect();
+            let items: Evaluated<Vec<_>> = items.iter().map(|item| to_value(heap, item)).collect();
             Ok(Value::list(items?))
         }
         StarValue::Dict(dict) => {
@@ -478,7 +495,7 @@ pub(crate) fn unknown(waits_for: Vec<blueprint::Address>) -> Value {
     Value::Unknown(std::sync::Arc::new(Unknown { ty, waits_for }))
 }
 
-fn node_value(heap: &Heap, node: &NodeRef) -> Outcome<Value> {
+fn node_value(heap: &Heap, node: &NodeRef) -> Evaluated<Value> {
     let node = node.borrow();
     match node.kind {
         YamlKind::Map => {
@@ -493,34 +510,36 @@ fn node_value(heap: &Heap, node: &NodeRef) -> Outcome<Value> {
                 let value = item.borrow().value.clone();
                 to_value(heap, &value)
             });
-            Ok(Value::list(items.collect::<Outcome<Vec<_>>>()?))
+            Ok(Value::list(items.collect::<Evaluated<Vec<_>>>()?))
         }
         kind => fail(format!("Unexpected {} within a document", kind.words())),
     }
 }
 
-fn map_value(heap: &Heap, pairs: Vec<(StarValue, StarValue)>) -> Outcome<Value> {
+fn map_value(heap: &Heap, pairs: Vec<(StarValue, StarValue)>) -> Evaluated<Value> {
     let mut map = Map::with_capacity(pairs.len());
+    let mut keys = std::collections::HashSet::with_capacity(pairs.len());
     let mut has_secret_key = false;
     for (key, value) in &pairs {
         has_secret_key |= matches!(key, StarValue::Secret(_));
-        let name = key_text(key)?;
-        if map.insert(name, to_value(heap, value)?).is_some() {
+        if !keys.insert(keys::key_of(heap, key)?) {
             return fail("Unexpected duplicate key");
         }
+        // Of `1` and `"1"`, which are one key of JSON, the last one counts.
+        map.insert(key_text(key)?, to_value(heap, value)?);
     }
     Ok(Value::Map(std::sync::Arc::new(map)).tainted(has_secret_key))
 }
 
 /// A key of a map as text.
-pub(crate) fn key_text(key: &StarValue) -> Outcome<Name> {
+pub(crate) fn key_text(key: &StarValue) -> Evaluated<Name> {
     Ok(match key.open() {
         StarValue::Text(text) => text.clone(),
         StarValue::None => "null".into(),
         StarValue::Bool(flag) => flag.to_string().into(),
         StarValue::Int(number) => number.to_string().into(),
         StarValue::Float(number) => go_float::general(*number, None).into(),
-        StarValue::Unknown(waits_for) => return Err(Halt::Unknown(waits_for.to_vec())),
+        StarValue::Unknown(waits_for) => return Err(Halted::Unknown(waits_for.to_vec())),
         other => return fail(format!("a key of a map is a {}", other.type_name())),
     })
 }

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use blueprint::Name;
+
 use crate::ast::{
-    Argument, BinaryOperator, Clause, ComprehensionBody, ComprehensionCode, ExprForm, FunctionBody,
-    NamePlace, Sign, StarExpr, StarTarget,
+    BinaryOperator, Clause, ComprehensionBody, ComprehensionCode, ExprForm, FunctionCode,
+    FunctionParameter, NamePlace, Sign, StarArgument, StarExpr, StarFunctionBody,
+    StarParameterKind, StarTarget,
 };
-use crate::lexer::TokenKind;
-use crate::parser::{Parsed, StarParser, SyntaxFault, function};
+use crate::lexer::StarTokenKind;
+use crate::parser::{StarParser, SyntaxFault, SyntaxResult};
 
 /// The level of `not`.
 const NOT: u8 = 2;
@@ -62,7 +65,7 @@ fn made(line: u32, form: ExprForm) -> StarExpr {
 
 impl StarParser {
     /// An expression, or several with commas between them as a tuple.
-    pub(crate) fn expression(&mut self, in_brackets: bool) -> Parsed<StarExpr> {
+    pub(crate) fn expression(&mut self, in_brackets: bool) -> SyntaxResult<StarExpr> {
         let first = self.test()?;
         if !self.is(",") {
             return Ok(first);
@@ -72,12 +75,16 @@ impl StarParser {
         Ok(made(line, ExprForm::Tuple(items)))
     }
 
-    fn more_items(&mut self, mut items: Vec<StarExpr>, may_end: bool) -> Parsed<Vec<StarExpr>> {
+    fn more_items(
+        &mut self,
+        mut items: Vec<StarExpr>,
+        may_end: bool,
+    ) -> SyntaxResult<Vec<StarExpr>> {
         while self.is(",") {
             let line = self.advance()?;
             let ends = match self.kind() {
-                TokenKind::End | TokenKind::LineBreak => true,
-                TokenKind::Sign(sign) => matches!(*sign, "=" | "}" | "]" | ")" | ";"),
+                StarTokenKind::End | StarTokenKind::LineBreak => true,
+                StarTokenKind::Sign(sign) => matches!(*sign, "=" | "}" | "]" | ")" | ";"),
                 _ => false,
             };
             if ends && !may_end {
@@ -95,7 +102,7 @@ impl StarParser {
     }
 
     /// An expression without commas.
-    pub(crate) fn test(&mut self) -> Parsed<StarExpr> {
+    pub(crate) fn test(&mut self) -> SyntaxResult<StarExpr> {
         self.nested(|parser| {
             if parser.is("lambda") {
                 return parser.lambda(true);
@@ -119,14 +126,14 @@ impl StarParser {
         })
     }
 
-    fn test_without_condition(&mut self) -> Parsed<StarExpr> {
+    fn test_without_condition(&mut self) -> SyntaxResult<StarExpr> {
         match self.is("lambda") {
             true => self.nested(|parser| parser.lambda(false)),
             false => self.operation(0),
         }
     }
 
-    fn lambda(&mut self, may_have_condition: bool) -> Parsed<StarExpr> {
+    fn lambda(&mut self, may_have_condition: bool) -> SyntaxResult<StarExpr> {
         let line = self.advance()?;
         let parameters = self.parameters()?;
         self.expect(":")?;
@@ -134,17 +141,17 @@ impl StarParser {
             true => self.test()?,
             false => self.test_without_condition()?,
         };
-        let body = FunctionBody::Value(Box::new(body));
+        let body = StarFunctionBody::Value(Box::new(body));
         let code = function("lambda".into(), line, parameters, body);
         Ok(made(line, ExprForm::Lambda(Arc::new(code))))
     }
 
     /// Operands and operators of at least a level.
-    fn operation(&mut self, level: u8) -> Parsed<StarExpr> {
+    fn operation(&mut self, level: u8) -> SyntaxResult<StarExpr> {
         self.nested(|parser| parser.operation_of(level))
     }
 
-    fn operation_of(&mut self, level: u8) -> Parsed<StarExpr> {
+    fn operation_of(&mut self, level: u8) -> SyntaxResult<StarExpr> {
         let mut left = if level <= NOT && self.is("not") {
             let line = self.advance()?;
             let operand = self.operation(NOT)?;
@@ -156,7 +163,7 @@ impl StarParser {
         // `not` binds less than what may follow its operand on a higher level.
         let mut most = HIGHEST;
         for _ in 0..MAX_CHAIN {
-            let TokenKind::Sign(sign) = *self.kind() else {
+            let StarTokenKind::Sign(sign) = *self.kind() else {
                 return Ok(left);
             };
             let Some((operator, own)) = infix(sign) else {
@@ -189,11 +196,11 @@ impl StarParser {
     }
 
     /// An operand with attributes, indexes and calls.
-    pub(crate) fn primary_with_suffixes(&mut self) -> Parsed<StarExpr> {
+    pub(crate) fn primary_with_suffixes(&mut self) -> SyntaxResult<StarExpr> {
         let mut of = self.primary()?;
         let mut suffixes = 0;
         loop {
-            let TokenKind::Sign(sign) = *self.kind() else {
+            let StarTokenKind::Sign(sign) = *self.kind() else {
                 return Ok(of);
             };
             of = match sign {
@@ -218,7 +225,7 @@ impl StarParser {
         }
     }
 
-    fn index(&mut self, of: StarExpr) -> Parsed<StarExpr> {
+    fn index(&mut self, of: StarExpr) -> SyntaxResult<StarExpr> {
         let line = self.advance()?;
         let mut bounds = [None, None, None];
         if !self.is(":") {
@@ -237,9 +244,9 @@ impl StarParser {
         Ok(made(line, ExprForm::Slice(Box::new(of), Box::new(bounds))))
     }
 
-    fn arguments(&mut self) -> Parsed<Vec<Argument>> {
+    fn arguments(&mut self) -> SyntaxResult<Vec<StarArgument>> {
         let mut arguments = Vec::new();
-        while !self.is(")") && self.kind() != &TokenKind::End {
+        while !self.is(")") && self.kind() != &StarTokenKind::End {
             if !arguments.is_empty() {
                 self.expect(",")?;
             }
@@ -247,9 +254,9 @@ impl StarParser {
                 break;
             }
             let argument = if self.take("**")? {
-                Argument::Entries(self.test()?)
+                StarArgument::Entries(self.test()?)
             } else if self.take("*")? {
-                Argument::Items(self.test()?)
+                StarArgument::Items(self.test()?)
             } else {
                 let value = self.test()?;
                 if self.is("=") {
@@ -257,9 +264,9 @@ impl StarParser {
                         return self.fail("keyword argument must have form name=expr");
                     };
                     self.advance()?;
-                    Argument::Named(name, self.test()?)
+                    StarArgument::Named(name, self.test()?)
                 } else {
-                    Argument::Positional(value)
+                    StarArgument::Positional(value)
                 }
             };
             arguments.push(argument);
@@ -267,28 +274,30 @@ impl StarParser {
         Ok(arguments)
     }
 
-    fn primary(&mut self) -> Parsed<StarExpr> {
+    fn primary(&mut self) -> SyntaxResult<StarExpr> {
         let line = self.token().line;
         let form = match self.kind() {
-            TokenKind::Identifier(_) => ExprForm::Name(self.identifier()?, NamePlace::Unresolved),
-            TokenKind::Int(number) => {
+            StarTokenKind::Identifier(_) => {
+                ExprForm::Name(self.identifier()?, NamePlace::Unresolved)
+            }
+            StarTokenKind::Int(number) => {
                 let number = *number;
                 self.advance()?;
                 ExprForm::Int(number)
             }
-            TokenKind::Float(number) => {
+            StarTokenKind::Float(number) => {
                 let number = *number;
                 self.advance()?;
                 ExprForm::Float(number)
             }
-            TokenKind::Text(text) => {
+            StarTokenKind::Text(text) => {
                 let text = text.clone();
                 self.advance()?;
                 ExprForm::Text(text)
             }
-            TokenKind::Sign("[") => return self.nested(|parser| parser.list(line)),
-            TokenKind::Sign("{") => return self.nested(|parser| parser.dict(line)),
-            TokenKind::Sign("(") => {
+            StarTokenKind::Sign("[") => return self.nested(|parser| parser.list(line)),
+            StarTokenKind::Sign("{") => return self.nested(|parser| parser.dict(line)),
+            StarTokenKind::Sign("(") => {
                 self.advance()?;
                 if self.take(")")? {
                     ExprForm::Tuple(Vec::new())
@@ -298,7 +307,7 @@ impl StarParser {
                     return Ok(inner);
                 }
             }
-            TokenKind::Sign(sign @ ("-" | "+" | "~")) => {
+            StarTokenKind::Sign(sign @ ("-" | "+" | "~")) => {
                 let sign = match *sign {
                     "-" => Sign::Minus,
                     "+" => Sign::Plus,
@@ -316,7 +325,7 @@ impl StarParser {
         Ok(made(line, form))
     }
 
-    fn list(&mut self, line: u32) -> Parsed<StarExpr> {
+    fn list(&mut self, line: u32) -> SyntaxResult<StarExpr> {
         self.advance()?;
         if self.take("]")? {
             return Ok(made(line, ExprForm::List(Vec::new())));
@@ -331,7 +340,7 @@ impl StarParser {
         Ok(made(line, ExprForm::List(items)))
     }
 
-    fn dict(&mut self, line: u32) -> Parsed<StarExpr> {
+    fn dict(&mut self, line: u32) -> SyntaxResult<StarExpr> {
         self.advance()?;
         let mut entries = Vec::new();
         while !self.is("}") {
@@ -356,7 +365,7 @@ impl StarParser {
         line: u32,
         body: ComprehensionBody,
         close: &str,
-    ) -> Parsed<StarExpr> {
+    ) -> SyntaxResult<StarExpr> {
         let mut clauses = Vec::new();
         while !self.is(close) {
             if self.take("for")? {
@@ -379,19 +388,90 @@ impl StarParser {
     }
 
     /// The variables of a loop.
-    pub(crate) fn loop_target(&mut self) -> Parsed<StarTarget> {
+    pub(crate) fn loop_target(&mut self) -> SyntaxResult<StarTarget> {
         let first = self.primary_with_suffixes()?;
         if !self.is(",") {
-            return self.target(first);
+            return Ok(target(first));
         }
         let line = first.line;
         let mut items = vec![first];
         while self.take(",")? {
-            if matches!(self.kind(), TokenKind::Sign("in" | "=" | ")" | "]" | "}")) {
+            if matches!(
+                self.kind(),
+                StarTokenKind::Sign("in" | "=" | ")" | "]" | "}")
+            ) {
                 break;
             }
             items.push(self.primary_with_suffixes()?);
         }
-        self.target(made(line, ExprForm::Tuple(items)))
+        Ok(target(made(line, ExprForm::Tuple(items))))
+    }
+
+    /// The parameters of a function, up to the bracket or colon behind them.
+    pub(crate) fn parameters(&mut self) -> SyntaxResult<Vec<FunctionParameter>> {
+        let mut parameters: Vec<FunctionParameter> = Vec::new();
+        while !self.is(")") && !self.is(":") && self.kind() != &StarTokenKind::End {
+            if !parameters.is_empty() {
+                self.expect(",")?;
+            }
+            if self.is(")") {
+                break;
+            }
+            let parameter = if self.take("**")? {
+                parameter(self.identifier()?, StarParameterKind::Entries)
+            } else if self.take("*")? {
+                match self.kind() {
+                    StarTokenKind::Identifier(_) => {
+                        parameter(self.identifier()?, StarParameterKind::Items)
+                    }
+                    _ => parameter("*".into(), StarParameterKind::Divider),
+                }
+            } else {
+                let name = self.identifier()?;
+                match self.take("=")? {
+                    true => parameter(name, StarParameterKind::Optional(self.test()?)),
+                    false => parameter(name, StarParameterKind::Required),
+                }
+            };
+            parameters.push(parameter);
+        }
+        Ok(parameters)
+    }
+}
+
+fn parameter(name: Name, kind: StarParameterKind) -> FunctionParameter {
+    FunctionParameter { name, kind }
+}
+
+/// A function whose names are not resolved yet.
+pub(crate) fn function(
+    name: Name,
+    line: u32,
+    parameters: Vec<FunctionParameter>,
+    body: StarFunctionBody,
+) -> FunctionCode {
+    FunctionCode {
+        name,
+        line,
+        parameters,
+        body,
+        locals: 0,
+        names: Vec::new(),
+        captures: Vec::new(),
+        context: None,
+    }
+}
+
+/// An expression as something that is assigned to.
+pub(crate) fn target(expr: StarExpr) -> StarTarget {
+    let line = expr.line;
+    match expr.form {
+        ExprForm::Name(name, place) => StarTarget::Name(name, place),
+        ExprForm::Index(parts) => StarTarget::Index(parts, line),
+        ExprForm::Attribute(of, name) => StarTarget::Attribute(of, name, line),
+        ExprForm::Tuple(parts) | ExprForm::List(parts) if !parts.is_empty() => {
+            StarTarget::Several(parts.into_iter().map(target).collect(), line)
+        }
+        _ => StarTarget::Invalid(line),
     }
 }

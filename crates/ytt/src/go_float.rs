@@ -1,13 +1,13 @@
 //! Floats as text, as Go writes them.
 
 /// The digits of a positive finite number and the place of its point: `0.DIGITS * 10^point`.
-struct Decimal {
+struct FloatDigits {
     digits: String,
     point: i32,
 }
 
 /// The digits of a number: as few as identify it, or rounded to some.
-fn decimal(number: f64, digits: Option<usize>) -> Decimal {
+fn decimal(number: f64, digits: Option<usize>) -> FloatDigits {
     let text = match digits {
         Some(digits) => format!("{:.*e}", digits.saturating_sub(1), number.abs()),
         None => format!("{:e}", number.abs()),
@@ -15,7 +15,7 @@ fn decimal(number: f64, digits: Option<usize>) -> Decimal {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     let kept = digits.trim_end_matches('0');
-    Decimal {
+    FloatDigits {
         point: exponent.parse::<i32>().unwrap_or_default() + 1,
         digits: if kept.is_empty() {
             "0".into()
@@ -63,7 +63,7 @@ fn signed(number: f64, text: String) -> String {
     }
 }
 
-fn scientific(decimal: &Decimal) -> String {
+fn scientific(decimal: &FloatDigits) -> String {
     let (first, rest) = decimal.digits.split_at(1);
     let dot = if rest.is_empty() { "" } else { "." };
     let exponent = decimal.point - 1;
@@ -71,7 +71,7 @@ fn scientific(decimal: &Decimal) -> String {
     format!("{first}{dot}{rest}e{sign}{:02}", exponent.abs())
 }
 
-fn positional(decimal: &Decimal) -> String {
+fn positional(decimal: &FloatDigits) -> String {
     let count = decimal.digits.len() as i32;
     if decimal.digits == "0" {
         return "0".into();

@@ -3,40 +3,40 @@
 use blueprint::Address;
 
 /// The result of an operation of the evaluator.
-pub(crate) type Outcome<T> = Result<T, Halt>;
+pub(crate) type Evaluated<T> = Result<T, Halted>;
 
 /// Why an evaluation ends before its end.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Halt {
+pub(crate) enum Halted {
     /// A mistake of the template. `assert.try_to` catches it.
-    Failed(Fault),
+    Failed(TemplateFault),
     /// A limit is reached.
-    Limit(String),
+    Limit(TemplateFault),
     /// The template needs a value that is not known yet.
     Unknown(Vec<Address>),
 }
 
 /// A mistake of the template.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Fault {
+pub(crate) struct TemplateFault {
     /// The mistake in words.
     pub(crate) message: String,
     /// The line of the program; `None` until an expression sets it.
     pub(crate) line: Option<u32>,
 }
 
-impl Halt {
+impl Halted {
     /// The same with a line of the program, unless it has one.
-    pub(crate) fn at(mut self, line: u32) -> Halt {
-        if let Halt::Failed(fault) = &mut self {
+    pub(crate) fn at(mut self, line: u32) -> Halted {
+        if let Halted::Failed(fault) | Halted::Limit(fault) = &mut self {
             fault.line.get_or_insert(line);
         }
         self
     }
 
     /// The same with words before its message.
-    pub(crate) fn within(mut self, place: &str) -> Halt {
-        if let Halt::Failed(fault) = &mut self {
+    pub(crate) fn within(mut self, place: &str) -> Halted {
+        if let Halted::Failed(fault) = &mut self {
             fault.message = format!("{place}: {}", fault.message);
         }
         self
@@ -44,8 +44,16 @@ impl Halt {
 }
 
 /// A mistake without a place.
-pub(crate) fn fault(message: impl Into<String>) -> Halt {
-    Halt::Failed(Fault {
+pub(crate) fn fault(message: impl Into<String>) -> Halted {
+    Halted::Failed(TemplateFault {
+        message: message.into(),
+        line: None,
+    })
+}
+
+/// A limit that is reached.
+pub(crate) fn limit(message: impl Into<String>) -> Halted {
+    Halted::Limit(TemplateFault {
         message: message.into(),
         line: None,
     })
@@ -55,6 +63,6 @@ pub(crate) fn fault(message: impl Into<String>) -> Halt {
 ///
 /// # Errors
 /// Always.
-pub(crate) fn fail<T>(message: impl Into<String>) -> Outcome<T> {
+pub(crate) fn fail<T>(message: impl Into<String>) -> Evaluated<T> {
     Err(fault(message))
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use blueprint::{IndexMap, Name};
 
-use crate::halt::Outcome;
+use crate::halt::Evaluated;
 use crate::limits::Work;
 use crate::value::{
     NativeFunction, NodeRef, StarDict, StarKey, StarList, StarStruct, StarValue, StructKind,
@@ -43,13 +43,13 @@ impl Heap {
     }
 
     /// A text.
-    pub(crate) fn text(&self, text: impl Into<Name> + AsRef<str>) -> Outcome<StarValue> {
+    pub(crate) fn text(&self, text: impl Into<Name> + AsRef<str>) -> Evaluated<StarValue> {
         self.work.bytes(text.as_ref().len())?;
         Ok(StarValue::Text(text.into()))
     }
 
     /// A list.
-    pub(crate) fn list(&self, items: Vec<StarValue>) -> Outcome<StarValue> {
+    pub(crate) fn list(&self, items: Vec<StarValue>) -> Evaluated<StarValue> {
         self.work.items(items.len())?;
         Ok(self.hold(StarValue::List(Rc::new(StarList {
             items: RefCell::new(items),
@@ -58,13 +58,13 @@ impl Heap {
     }
 
     /// A tuple.
-    pub(crate) fn tuple(&self, items: Vec<StarValue>) -> Outcome<StarValue> {
+    pub(crate) fn tuple(&self, items: Vec<StarValue>) -> Evaluated<StarValue> {
         self.work.items(items.len())?;
         Ok(self.hold(StarValue::Tuple(Rc::new(items))))
     }
 
     /// A dict.
-    pub(crate) fn dict(&self, entries: DictEntries) -> Outcome<StarValue> {
+    pub(crate) fn dict(&self, entries: DictEntries) -> Evaluated<StarValue> {
         self.work.items(entries.len().saturating_mul(2))?;
         Ok(self.hold(StarValue::Dict(Rc::new(StarDict {
             entries: RefCell::new(entries),
@@ -73,7 +73,7 @@ impl Heap {
     }
 
     /// A set.
-    pub(crate) fn set(&self, entries: DictEntries) -> Outcome<StarValue> {
+    pub(crate) fn set(&self, entries: DictEntries) -> Evaluated<StarValue> {
         self.work.items(entries.len().saturating_mul(2))?;
         Ok(self.hold(StarValue::Set(Rc::new(StarDict {
             entries: RefCell::new(entries),
@@ -86,25 +86,25 @@ impl Heap {
         &self,
         kind: StructKind,
         fields: IndexMap<Name, StarValue>,
-    ) -> Outcome<StarValue> {
+    ) -> Evaluated<StarValue> {
         self.work.items(fields.len().saturating_mul(2))?;
         Ok(self.hold(StarValue::Struct(Rc::new(StarStruct { kind, fields }))))
     }
 
     /// A function of the evaluator with bound values.
-    pub(crate) fn native(&self, name: &'static str, bound: Vec<StarValue>) -> Outcome<StarValue> {
+    pub(crate) fn native(&self, name: &'static str, bound: Vec<StarValue>) -> Evaluated<StarValue> {
         self.work.items(bound.len())?;
         Ok(self.hold(StarValue::Native(Rc::new(NativeFunction { name, bound }))))
     }
 
     /// A function of the program.
-    pub(crate) fn function(&self, function: StarValue) -> Outcome<StarValue> {
+    pub(crate) fn function(&self, function: StarValue) -> Evaluated<StarValue> {
         self.work.items(1)?;
         Ok(self.hold(function))
     }
 
     /// A variable.
-    pub(crate) fn variable(&self, value: Option<StarValue>) -> Outcome<VariableRef> {
+    pub(crate) fn variable(&self, value: Option<StarValue>) -> Evaluated<VariableRef> {
         self.work.bytes(48)?;
         let variable = Rc::new(RefCell::new(value));
         self.variables.borrow_mut().push(variable.clone());
@@ -129,7 +129,7 @@ impl Heap {
     }
 
     /// A node.
-    pub(crate) fn node(&self, node: YamlNode) -> Outcome<NodeRef> {
+    pub(crate) fn node(&self, node: YamlNode) -> Evaluated<NodeRef> {
         self.work.items(node.items.len() + 2)?;
         let node = Rc::new(RefCell::new(node));
         self.nodes.borrow_mut().push(node.clone());

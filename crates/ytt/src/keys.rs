@@ -1,6 +1,6 @@
 //! The keys of dicts and sets.
 
-use crate::halt::{Halt, Outcome, fail};
+use crate::halt::{Evaluated, Halted, fail};
 use crate::heap::{DictEntries, Heap};
 use crate::value::{StarKey, StarValue};
 
@@ -8,7 +8,7 @@ use crate::value::{StarKey, StarValue};
 ///
 /// # Errors
 /// If values of its type are no keys, or it is not known.
-pub(crate) fn key_of(heap: &Heap, value: &StarValue) -> Outcome<StarKey> {
+pub(crate) fn key_of(heap: &Heap, value: &StarValue) -> Evaluated<StarKey> {
     Ok(match value.open() {
         StarValue::None => StarKey::None,
         StarValue::Bool(flag) => StarKey::Bool(*flag),
@@ -22,7 +22,7 @@ pub(crate) fn key_of(heap: &Heap, value: &StarValue) -> Outcome<StarKey> {
                 .nested(|| items.iter().map(|item| key_of(heap, item)).collect());
             StarKey::Tuple(keys?)
         }
-        StarValue::Unknown(waits_for) => return Err(Halt::Unknown(waits_for.to_vec())),
+        StarValue::Unknown(waits_for) => return Err(Halted::Unknown(waits_for.to_vec())),
         other => return fail(format!("unhashable type: {}", other.type_name())),
     })
 }
@@ -48,7 +48,7 @@ pub(crate) fn insert(
     entries: &mut DictEntries,
     key: StarValue,
     value: StarValue,
-) -> Outcome<()> {
+) -> Evaluated<()> {
     let own = key_of(heap, &key)?;
     match entries.get_mut(&own) {
         Some(entry) => entry.1 = value,
@@ -64,7 +64,7 @@ pub(crate) fn insert(
 ///
 /// # Errors
 /// If a value cannot be a key.
-pub(crate) fn set_entries(heap: &Heap, items: Vec<StarValue>) -> Outcome<DictEntries> {
+pub(crate) fn set_entries(heap: &Heap, items: Vec<StarValue>) -> Evaluated<DictEntries> {
     let mut entries = DictEntries::default();
     for item in items {
         let key = key_of(heap, &item)?;

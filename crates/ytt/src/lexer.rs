@@ -5,7 +5,7 @@ use blueprint::Name;
 /// A token with the line at which it begins, and the line after which it ends.
 #[derive(Clone, Debug)]
 pub(crate) struct StarToken {
-    pub(crate) kind: TokenKind,
+    pub(crate) kind: StarTokenKind,
     pub(crate) line: u32,
     /// The line of the character after the token: for a line break, the next line.
     pub(crate) end_line: u32,
@@ -13,7 +13,7 @@ pub(crate) struct StarToken {
 
 /// The kinds of tokens.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum TokenKind {
+pub(crate) enum StarTokenKind {
     Identifier(Name),
     /// A word with a meaning, and an operator or bracket.
     Sign(&'static str),
@@ -30,23 +30,23 @@ pub(crate) enum TokenKind {
     Invalid(String),
 }
 
-impl TokenKind {
+impl StarTokenKind {
     /// The token in messages.
     pub(crate) fn words(&self) -> String {
         match self {
-            TokenKind::Identifier(_) => "identifier".into(),
-            TokenKind::Sign(sign) if sign.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            StarTokenKind::Identifier(_) => "identifier".into(),
+            StarTokenKind::Sign(sign) if sign.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
                 (*sign).into()
             }
-            TokenKind::Sign(sign) => format!("'{sign}'"),
-            TokenKind::Int(_) => "int literal".into(),
-            TokenKind::Float(_) => "float literal".into(),
-            TokenKind::Text(_) => "string literal".into(),
-            TokenKind::LineBreak => "newline".into(),
-            TokenKind::Indent => "indent".into(),
-            TokenKind::Outdent => "outdent".into(),
-            TokenKind::End => "end of file".into(),
-            TokenKind::Invalid(message) => message.clone(),
+            StarTokenKind::Sign(sign) => format!("'{sign}'"),
+            StarTokenKind::Int(_) => "int literal".into(),
+            StarTokenKind::Float(_) => "float literal".into(),
+            StarTokenKind::Text(_) => "string literal".into(),
+            StarTokenKind::LineBreak => "newline".into(),
+            StarTokenKind::Indent => "indent".into(),
+            StarTokenKind::Outdent => "outdent".into(),
+            StarTokenKind::End => "end of file".into(),
+            StarTokenKind::Invalid(message) => message.clone(),
         }
     }
 }
@@ -70,7 +70,7 @@ const SIGNS: [&str; 41] = [
     ";", ":", "(", ")", "[", "]", "{", "}",
 ];
 
-/// The tokens of a text, with an [`TokenKind::End`] at the end.
+/// The tokens of a text, with an [`StarTokenKind::End`] at the end.
 pub(crate) fn tokens(text: &str) -> Vec<StarToken> {
     let mut lexer = StarLexer {
         text,
@@ -81,7 +81,7 @@ pub(crate) fn tokens(text: &str) -> Vec<StarToken> {
         found: Vec::new(),
     };
     while lexer.next() {}
-    lexer.push(TokenKind::End, lexer.line);
+    lexer.push(StarTokenKind::End, lexer.line);
     lexer.found
 }
 
@@ -97,8 +97,8 @@ struct StarLexer<'t> {
 }
 
 impl StarLexer<'_> {
-    fn push(&mut self, kind: TokenKind, line: u32) {
-        self.is_blank = kind == TokenKind::LineBreak;
+    fn push(&mut self, kind: StarTokenKind, line: u32) {
+        self.is_blank = kind == StarTokenKind::LineBreak;
         self.found.push(StarToken {
             kind,
             line,
@@ -123,7 +123,7 @@ impl StarLexer<'_> {
                 self.at += 1;
                 self.line += 1;
                 if self.brackets == 0 && !self.is_blank {
-                    self.push(TokenKind::LineBreak, line);
+                    self.push(StarTokenKind::LineBreak, line);
                 }
             }
             '\\' if self.rest().starts_with("\\\n") || self.rest().starts_with("\\\r\n") => {
@@ -153,11 +153,11 @@ impl StarLexer<'_> {
             .unwrap_or(rest.len());
         let word = &rest[..end];
         let kind = match WORDS.iter().find(|known| **known == word) {
-            Some(known) => TokenKind::Sign(known),
+            Some(known) => StarTokenKind::Sign(known),
             None if RESERVED.contains(&word) => {
-                TokenKind::Invalid(format!("use of reserved keyword '{word}' is not allowed"))
+                StarTokenKind::Invalid(format!("use of reserved keyword '{word}' is not allowed"))
             }
-            None => TokenKind::Identifier(word.into()),
+            None => StarTokenKind::Identifier(word.into()),
         };
         self.at += end;
         self.push(kind, self.line);
@@ -173,23 +173,23 @@ impl StarLexer<'_> {
                         self.at += 1;
                         if self.brackets == 0 {
                             self.push(
-                                TokenKind::Invalid(format!("unexpected '{sign}'")),
+                                StarTokenKind::Invalid(format!("unexpected '{sign}'")),
                                 self.line,
                             );
                             return;
                         }
                         self.brackets -= 1;
-                        self.push(TokenKind::Sign(sign), self.line);
+                        self.push(StarTokenKind::Sign(sign), self.line);
                         return;
                     }
                     _ => {}
                 }
                 self.at += sign.len();
-                TokenKind::Sign(sign)
+                StarTokenKind::Sign(sign)
             }
             _ => {
                 self.at += first.len_utf8();
-                TokenKind::Invalid(format!("unexpected input character '{first}'"))
+                StarTokenKind::Invalid(format!("unexpected input character '{first}'"))
             }
         };
         self.push(kind, self.line);
@@ -215,8 +215,8 @@ impl StarLexer<'_> {
         if radix != 10 {
             let end = digits(2, radix);
             let kind = match i128::from_str_radix(&rest[2..end], radix) {
-                Ok(number) => TokenKind::Int(number),
-                Err(_) => TokenKind::Invalid("invalid int literal".into()),
+                Ok(number) => StarTokenKind::Int(number),
+                Err(_) => StarTokenKind::Invalid("invalid int literal".into()),
             };
             self.at += end;
             self.push(kind, self.line);
@@ -237,16 +237,19 @@ impl StarLexer<'_> {
         let written = &rest[..end];
         let kind = if end > whole {
             match written.parse::<f64>() {
-                Ok(number) if number.is_finite() => TokenKind::Float(number),
-                _ => TokenKind::Invalid("invalid float literal".into()),
+                Ok(number) if number.is_finite() => StarTokenKind::Float(number),
+                _ => StarTokenKind::Invalid("invalid float literal".into()),
             }
-        } else if written.len() > 1 && written.starts_with('0') && written.trim_matches('0') != "" {
+        } else if written.len() > 1
+            && written.starts_with('0')
+            && !written.trim_matches('0').is_empty()
+        {
             let digits = &written[1..];
-            TokenKind::Invalid(format!("obsolete form of octal literal; use 0o{digits}"))
+            StarTokenKind::Invalid(format!("obsolete form of octal literal; use 0o{digits}"))
         } else {
             match written.parse() {
-                Ok(number) => TokenKind::Int(number),
-                Err(_) => TokenKind::Invalid("an integer literal of more than 127 bits".into()),
+                Ok(number) => StarTokenKind::Int(number),
+                Err(_) => StarTokenKind::Invalid("an integer literal of more than 127 bits".into()),
             }
         };
         self.at += end;
@@ -286,7 +289,7 @@ impl StarLexer<'_> {
         if !closed {
             self.at = self.text.len();
             self.push(
-                TokenKind::Invalid("unexpected newline in string".into()),
+                StarTokenKind::Invalid("unexpected newline in string".into()),
                 line,
             );
             return;
@@ -294,10 +297,10 @@ impl StarLexer<'_> {
         let written = &bytes[opened..end];
         self.at = end + if is_triple { 3 } else { 1 };
         let kind = match is_raw {
-            true => TokenKind::Text(String::from_utf8_lossy(written).as_ref().into()),
+            true => StarTokenKind::Text(String::from_utf8_lossy(written).as_ref().into()),
             false => match unescaped(written) {
-                Ok(text) => TokenKind::Text(text.into()),
-                Err(message) => TokenKind::Invalid(message),
+                Ok(text) => StarTokenKind::Text(text.into()),
+                Err(message) => StarTokenKind::Invalid(message),
             },
         };
         self.push(kind, line);

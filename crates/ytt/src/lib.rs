@@ -19,6 +19,7 @@
 
 mod access;
 mod ast;
+mod binding;
 mod blocks;
 mod compare;
 mod compile;
@@ -26,7 +27,6 @@ mod containers;
 mod contexts;
 mod convert;
 mod evaluator;
-mod execute;
 mod expressions;
 mod go_float;
 mod halt;
@@ -47,6 +47,7 @@ mod pieces;
 mod read;
 mod resolve;
 mod scalar;
+mod statements;
 mod string_format;
 mod strings;
 mod template;
@@ -58,7 +59,7 @@ mod yaml_write;
 
 pub use limits::RenderLimits as Limits;
 pub use mistake::TemplateMistake as Mistake;
-pub use template::{Template, TextTemplate};
+pub use template::{TextTemplate, YttTemplate as Template};
 
 #[cfg(test)]
 mod tests;

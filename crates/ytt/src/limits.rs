@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 
-use crate::halt::{Halt, Outcome};
+use crate::halt::{Evaluated, limit};
 
-/// Limits of a rendering. They end every template, whatever it does
-/// (decisions are those of the caller: the defaults fit templates of some hundred lines).
+/// Limits of a rendering. They end every template, whatever it does. The defaults fit templates of
+/// some hundred lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RenderLimits {
     /// The largest number of steps: one for each evaluated expression and each item, more for long
@@ -14,7 +14,7 @@ pub struct RenderLimits {
     /// The largest number of bytes of all texts and containers that are made.
     pub bytes: u64,
     /// The largest number of nested levels of evaluation: expressions, blocks and calls. Values may
-    /// have as many levels.
+    /// have as many levels. A level takes up to 5 KiB of the stack without optimisation.
     pub depth: u32,
 }
 
@@ -23,7 +23,7 @@ impl Default for RenderLimits {
         RenderLimits {
             steps: 5_000_000,
             bytes: 64 << 20,
-            depth: 400,
+            depth: 350,
         }
     }
 }
@@ -52,12 +52,12 @@ impl Work {
     ///
     /// # Errors
     /// If the limit is reached.
-    pub(crate) fn steps(&self, more: usize) -> Outcome<()> {
+    pub(crate) fn steps(&self, more: usize) -> Evaluated<()> {
         let steps = self.steps.get().saturating_add(more as u64);
         self.steps.set(steps);
         if steps > self.limits.steps {
             let most = self.limits.steps;
-            return Err(Halt::Limit(format!("a rendering may have {most} steps")));
+            return Err(limit(format!("a rendering may have {most} steps")));
         }
         Ok(())
     }
@@ -66,13 +66,13 @@ impl Work {
     ///
     /// # Errors
     /// If a limit is reached.
-    pub(crate) fn bytes(&self, more: usize) -> Outcome<()> {
+    pub(crate) fn bytes(&self, more: usize) -> Evaluated<()> {
         let bytes = self.bytes.get().saturating_add(more as u64);
         self.bytes.set(bytes);
         if bytes > self.limits.bytes {
             let most = self.limits.bytes;
             let words = format!("a rendering may make {most} bytes of texts and containers");
-            return Err(Halt::Limit(words));
+            return Err(limit(words));
         }
         self.steps(more / 16)
     }
@@ -81,7 +81,7 @@ impl Work {
     ///
     /// # Errors
     /// If a limit is reached.
-    pub(crate) fn items(&self, more: usize) -> Outcome<()> {
+    pub(crate) fn items(&self, more: usize) -> Evaluated<()> {
         self.steps(more)?;
         self.bytes(more.saturating_mul(32).saturating_add(64))
     }
@@ -90,11 +90,11 @@ impl Work {
     ///
     /// # Errors
     /// If there are too many levels.
-    pub(crate) fn enter(&self) -> Outcome<()> {
+    pub(crate) fn enter(&self) -> Evaluated<()> {
         let depth = self.depth.get() + 1;
         if depth > self.limits.depth {
             let most = self.limits.depth;
-            return Err(Halt::Limit(format!("more than {most} nested levels")));
+            return Err(limit(format!("more than {most} nested levels")));
         }
         self.depth.set(depth);
         self.steps(1)
@@ -109,7 +109,7 @@ impl Work {
     ///
     /// # Errors
     /// If there are too many levels, or `inside` fails.
-    pub(crate) fn nested<T>(&self, inside: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    pub(crate) fn nested<T>(&self, inside: impl FnOnce() -> Evaluated<T>) -> Evaluated<T> {
         self.enter()?;
         let result = inside();
         self.leave();

@@ -2,7 +2,7 @@
 
 use blueprint::Name;
 
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::value::StarValue;
 
 /// A call of a function of the evaluator.
@@ -39,7 +39,7 @@ impl NativeCall {
     ///
     /// # Errors
     /// If it does not fit.
-    pub(crate) fn positional(&self, least: usize, most: usize) -> Outcome<()> {
+    pub(crate) fn positional(&self, least: usize, most: usize) -> Evaluated<()> {
         let name = self.short_name();
         if !self.named.is_empty() {
             return fail(format!("{name}: unexpected keyword arguments"));
@@ -62,7 +62,7 @@ impl NativeCall {
     ///
     /// # Errors
     /// If there are more or none.
-    pub(crate) fn exactly(&self, count: usize) -> Outcome<()> {
+    pub(crate) fn exactly(&self, count: usize) -> Evaluated<()> {
         match (self.items.len() == count, count) {
             (true, _) => Ok(()),
             (false, 0) => fail("expected no argument"),
@@ -102,7 +102,7 @@ impl NativeCall {
     ///
     /// # Errors
     /// If one is not among those.
-    pub(crate) fn only_named(&self, names: &[&str]) -> Outcome<()> {
+    pub(crate) fn only_named(&self, names: &[&str]) -> Evaluated<()> {
         match self.named.iter().find(|(own, _)| !names.contains(&&**own)) {
             Some((name, _)) => fail(format!("invalid argument name: {name}")),
             None => Ok(()),
@@ -113,7 +113,7 @@ impl NativeCall {
     ///
     /// # Errors
     /// If it is something else.
-    pub(crate) fn text(&self, at: usize) -> Outcome<&Name> {
+    pub(crate) fn text(&self, at: usize) -> Evaluated<&Name> {
         let value = self.item(at);
         match value.as_text() {
             Some(text) => Ok(text),
@@ -125,7 +125,7 @@ impl NativeCall {
     ///
     /// # Errors
     /// If it is something else.
-    pub(crate) fn flag(&self, name: &str, usual: bool) -> Outcome<bool> {
+    pub(crate) fn flag(&self, name: &str, usual: bool) -> Evaluated<bool> {
         match self.named(name) {
             None => Ok(usual),
             Some(value) => as_bool(value),
@@ -137,7 +137,7 @@ impl NativeCall {
 ///
 /// # Errors
 /// If it is something else.
-pub(crate) fn as_bool(value: &StarValue) -> Outcome<bool> {
+pub(crate) fn as_bool(value: &StarValue) -> Evaluated<bool> {
     match value.open() {
         StarValue::Bool(flag) => Ok(*flag),
         other => fail(format!(

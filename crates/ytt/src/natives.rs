@@ -6,9 +6,10 @@ use crate::ast::{
     ANNOTATE, COLLECT, END_CONTEXT, INSTRUCTION, NodeDialect, SET_DIALECT, SET_KEY, SET_NODE,
     START_CONTEXT, START_NODE,
 };
-use crate::convert::{Marks, marks, open_leaves, secret_leaves};
-use crate::evaluator::{CallArguments, Evaluator};
-use crate::halt::{Halt, Outcome, fail, fault};
+use crate::binding::StarArguments;
+use crate::convert::{ValueMarks, marks, open_leaves, secret_leaves};
+use crate::evaluator::Evaluator;
+use crate::halt::{Evaluated, Halted, fail, fault};
 use crate::native_call::NativeCall;
 use crate::node_context::NodeContext;
 use crate::value::{AnnotationValue, NativeFunction, StarValue};
@@ -80,7 +81,7 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     /// If there is none.
-    pub(crate) fn universal(&self, name: &str) -> Outcome<StarValue> {
+    pub(crate) fn universal(&self, name: &str) -> Evaluated<StarValue> {
         match name {
             "None" => return Ok(StarValue::None),
             "True" => return Ok(StarValue::Bool(true)),
@@ -98,7 +99,7 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     /// If there is no such module or name.
-    pub(crate) fn module_member(&self, module: &Name, name: &Name) -> Outcome<StarValue> {
+    pub(crate) fn module_member(&self, module: &Name, name: &Name) -> Evaluated<StarValue> {
         modules::member(self, module, name).map_err(|halt| halt.within("cannot load"))
     }
 
@@ -109,8 +110,8 @@ impl Evaluator<'_> {
     pub(crate) fn call_native(
         &mut self,
         native: &NativeFunction,
-        arguments: CallArguments,
-    ) -> Outcome<StarValue> {
+        arguments: StarArguments,
+    ) -> Evaluated<StarValue> {
         self.heap.work.steps(1)?;
         let mut call = NativeCall {
             name: native.name,
@@ -121,7 +122,7 @@ impl Evaluator<'_> {
         if !self.heap.has_marks.get() || is_transparent(native.name) {
             return self.dispatch(&call);
         }
-        let mut found = Marks::default();
+        let mut found = ValueMarks::default();
         for value in call.values() {
             marks(&self.heap, value, &mut found)?;
         }
@@ -136,12 +137,12 @@ impl Evaluator<'_> {
         }
         match self.dispatch(&call) {
             Ok(value) => secret_leaves(&self.heap, &value),
-            Err(Halt::Failed(_)) => fail(format!("{} fails for a secret value", native.name)),
+            Err(Halted::Failed(_)) => fail(format!("{} fails for a secret value", native.name)),
             Err(halt) => Err(halt),
         }
     }
 
-    fn dispatch(&mut self, call: &NativeCall) -> Outcome<StarValue> {
+    fn dispatch(&mut self, call: &NativeCall) -> Evaluated<StarValue> {
         let name = call.name;
         if name.starts_with(INSTRUCTION) {
             return self.instruction(call).map_err(|halt| halt.within(name));
@@ -160,7 +161,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn context(&mut self) -> Outcome<&mut NodeContext> {
+    fn context(&mut self) -> Evaluated<&mut NodeContext> {
         self.contexts
             .last_mut()
             .ok_or_else(|| fault("no context is open"))
@@ -170,7 +171,7 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     /// If a limit is reached.
-    pub(crate) fn start_context(&mut self, dialect: NodeDialect) -> Outcome<()> {
+    pub(crate) fn start_context(&mut self, dialect: NodeDialect) -> Evaluated<()> {
         self.heap.work.bytes(128)?;
         self.contexts.push(NodeContext::new(dialect));
         Ok(())
@@ -180,7 +181,7 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     /// If no context is open.
-    pub(crate) fn end_context(&mut self, value: Option<StarValue>) -> Outcome<StarValue> {
+    pub(crate) fn end_context(&mut self, value: Option<StarValue>) -> Evaluated<StarValue> {
         let Some(context) = self.contexts.pop() else {
             return fail("unexpected ctx end");
         };
@@ -193,7 +194,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn instruction(&mut self, call: &NativeCall) -> Outcome<StarValue> {
+    fn instruction(&mut self, call: &NativeCall) -> Evaluated<StarValue> {
         let tag = match call.items.first() {
             Some(StarValue::Int(tag)) => usize::try_from(*tag).unwrap_or(usize::MAX),
             _ => usize::MAX,
@@ -215,7 +216,7 @@ impl Evaluator<'_> {
                     let pair = vec![StarValue::Text(name.clone()), value.clone()];
                     self.heap.tuple(pair)
                 });
-                let entries = entries.collect::<Outcome<_>>()?;
+                let entries = entries.collect::<Evaluated<_>>()?;
                 return self.heap.tuple(entries);
             }
             ANNOTATE => {
@@ -267,24 +268,11 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     /// If the value does not fit the current node.
-    pub(crate) fn replace_node(&mut self, value: &StarValue) -> Outcome<StarValue> {
+    pub(crate) fn replace_node(&mut self, value: &StarValue) -> Evaluated<StarValue> {
         let Some(context) = self.contexts.last_mut() else {
             return fail("no context is open");
         };
         context.replace(&self.heap, value)?;
         Ok(StarValue::Replaced)
-    }
-
-    /// Calls a function with some arguments.
-    ///
-    /// # Errors
-    /// As [`Evaluator::call`].
-    pub(crate) fn call_with(
-        &mut self,
-        function: &StarValue,
-        items: Vec<StarValue>,
-    ) -> Outcome<StarValue> {
-        let named = Vec::new();
-        self.call(function, CallArguments { items, named })
     }
 }

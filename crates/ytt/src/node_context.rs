@@ -8,7 +8,7 @@ use blueprint::Name;
 use crate::ast::NodeDialect;
 use crate::compile::TemplateNode;
 use crate::convert::{key_text, plain, scalar, to_nodes};
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::heap::Heap;
 use crate::keys::key_of;
 use crate::value::{AnnotationValue, NodeRef, StarValue, YamlNode};
@@ -48,7 +48,7 @@ impl NodeContext {
     ///
     /// # Errors
     /// If it is a text that is too long.
-    pub(crate) fn value(&self, heap: &Heap) -> Outcome<StarValue> {
+    pub(crate) fn value(&self, heap: &Heap) -> Evaluated<StarValue> {
         match self.dialect {
             NodeDialect::Yaml => Ok(StarValue::Fragment(self.root.clone())),
             NodeDialect::Text => match &self.root {
@@ -69,7 +69,7 @@ impl NodeContext {
     ///
     /// # Errors
     /// If the value is no key.
-    pub(crate) fn set_key(&mut self, heap: &Heap, tag: usize, key: &StarValue) -> Outcome<()> {
+    pub(crate) fn set_key(&mut self, heap: &Heap, tag: usize, key: &StarValue) -> Evaluated<()> {
         let key = plain(heap, key)?;
         self.keys.insert(tag, key);
         Ok(())
@@ -79,7 +79,12 @@ impl NodeContext {
     ///
     /// # Errors
     /// If there is no such node, or the key occurs twice.
-    pub(crate) fn start(&mut self, heap: &Heap, nodes: &[TemplateNode], tag: usize) -> Outcome<()> {
+    pub(crate) fn start(
+        &mut self,
+        heap: &Heap,
+        nodes: &[TemplateNode],
+        tag: usize,
+    ) -> Evaluated<()> {
         let Some(template) = nodes.get(tag) else {
             return fail(format!("expected to find node tag {tag}"));
         };
@@ -123,7 +128,7 @@ impl NodeContext {
     }
 
     /// Closes the open nodes that are not around the node with a tag.
-    fn unwind(&mut self, heap: &Heap, nodes: &[TemplateNode], tag: usize) -> Outcome<()> {
+    fn unwind(&mut self, heap: &Heap, nodes: &[TemplateNode], tag: usize) -> Evaluated<()> {
         let ancestors = |mut tag: usize| {
             let mut found = Vec::new();
             while let Some(parent) = nodes.get(tag).and_then(|node| node.parent) {
@@ -155,7 +160,7 @@ impl NodeContext {
     ///
     /// # Errors
     /// If the node cannot hold the value.
-    pub(crate) fn set(&mut self, heap: &Heap, value: &StarValue) -> Outcome<()> {
+    pub(crate) fn set(&mut self, heap: &Heap, value: &StarValue) -> Evaluated<()> {
         if matches!(value, StarValue::Replaced) {
             return Ok(());
         }
@@ -197,7 +202,7 @@ impl NodeContext {
     ///
     /// # Errors
     /// If there is no such node.
-    pub(crate) fn set_default(&mut self, nodes: &[TemplateNode], tag: usize) -> Outcome<()> {
+    pub(crate) fn set_default(&mut self, nodes: &[TemplateNode], tag: usize) -> Evaluated<()> {
         let (Some(template), Some((_, node))) = (nodes.get(tag), self.open.last()) else {
             return fail("no node is open");
         };
@@ -209,7 +214,7 @@ impl NodeContext {
     ///
     /// # Errors
     /// If the value does not fit.
-    pub(crate) fn replace(&mut self, heap: &Heap, value: &StarValue) -> Outcome<()> {
+    pub(crate) fn replace(&mut self, heap: &Heap, value: &StarValue) -> Evaluated<()> {
         let value = plain(heap, value)?;
         if self.dialect == NodeDialect::Text {
             return fail("unsupported operation");
@@ -245,8 +250,8 @@ impl NodeContext {
         if wanted == YamlKind::Map {
             for item in &items {
                 let rule = match has_annotations {
-                    true => Repetition::NeedsAnnotation,
-                    false => Repetition::Allowed,
+                    true => KeyRepetition::NeedsAnnotation,
+                    false => KeyRepetition::Allowed,
                 };
                 replace_key(heap, around, item, rule)?;
             }
@@ -272,7 +277,7 @@ fn replacements(
     wanted: YamlKind,
     item_kind: YamlKind,
     line: Option<u32>,
-) -> Outcome<(Vec<NodeRef>, bool)> {
+) -> Evaluated<(Vec<NodeRef>, bool)> {
     match (value, wanted) {
         (StarValue::Fragment(Some(node)), _) if node.borrow().kind == wanted => {
             let items = node.borrow().items.clone();
@@ -289,7 +294,7 @@ fn replacements(
                 };
                 heap.node(item)
             });
-            Ok((items.collect::<Outcome<_>>()?, false))
+            Ok((items.collect::<Evaluated<_>>()?, false))
         }
         (StarValue::Dict(dict), YamlKind::Map) => {
             let entries: Vec<_> = dict.entries.borrow().values().cloned().collect();
@@ -299,9 +304,9 @@ fn replacements(
                 item.value = to_nodes(heap, value, line)?;
                 heap.node(item)
             });
-            Ok((items.collect::<Outcome<_>>()?, false))
+            Ok((items.collect::<Evaluated<_>>()?, false))
         }
-        (StarValue::Unknown(waits_for), _) => Err(crate::halt::Halt::Unknown(waits_for.to_vec())),
+        (StarValue::Unknown(waits_for), _) => Err(crate::halt::Halted::Unknown(waits_for.to_vec())),
         (other, wanted) => fail(format!(
             "expected value to be {}, but was {}",
             wanted.words(),
@@ -312,24 +317,24 @@ fn replacements(
 
 /// Whether a key may occur again.
 #[derive(Clone, Copy, PartialEq)]
-enum Repetition {
+enum KeyRepetition {
     NeedsAnnotation,
     Allowed,
 }
 
-fn prepare(heap: &Heap, around: &NodeRef, node: &NodeRef) -> Outcome<()> {
+fn prepare(heap: &Heap, around: &NodeRef, node: &NodeRef) -> Evaluated<()> {
     let is_item = node.borrow().kind == YamlKind::MapItem;
     match is_item && around.borrow().kind == YamlKind::Map {
-        true => replace_key(heap, around, node, Repetition::NeedsAnnotation),
+        true => replace_key(heap, around, node, KeyRepetition::NeedsAnnotation),
         false => Ok(()),
     }
 }
 
 /// Removes the item of a map that has the key of a new one.
-fn replace_key(heap: &Heap, map: &NodeRef, item: &NodeRef, rule: Repetition) -> Outcome<()> {
+fn replace_key(heap: &Heap, map: &NodeRef, item: &NodeRef, rule: KeyRepetition) -> Evaluated<()> {
     let (key, may_replace) = {
         let item = item.borrow();
-        let may_replace = rule == Repetition::Allowed || item.annotation(OVERRIDE).is_some();
+        let may_replace = rule == KeyRepetition::Allowed || item.annotation(OVERRIDE).is_some();
         (item.key.clone(), may_replace)
     };
     let wanted = key_of(heap, &key)?;
@@ -359,7 +364,7 @@ fn replace_key(heap: &Heap, map: &NodeRef, item: &NodeRef, rule: Repetition) -> 
 }
 
 /// Adds a node to one that is open.
-fn add(around: &NodeRef, node: &NodeRef) -> Outcome<()> {
+fn add(around: &NodeRef, node: &NodeRef) -> Evaluated<()> {
     let kind = node.borrow().kind;
     let mut around = around.borrow_mut();
     let fits = match around.kind {
@@ -389,7 +394,7 @@ fn add(around: &NodeRef, node: &NodeRef) -> Outcome<()> {
 }
 
 /// The text of the pieces below a root: unknown or secret if a piece is.
-pub(crate) fn text_value(heap: &Heap, root: &NodeRef) -> Outcome<StarValue> {
+pub(crate) fn text_value(heap: &Heap, root: &NodeRef) -> Evaluated<StarValue> {
     let mut text = String::new();
     let mut secrecy = crate::value::Secrecy::Open;
     let mut waits_for: Option<Vec<blueprint::Address>> = None;

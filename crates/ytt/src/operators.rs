@@ -2,8 +2,8 @@
 
 use crate::ast::BinaryOperator as B;
 use crate::compare::{equal, ordered};
-use crate::convert::{Marks, marks, open_leaves};
-use crate::halt::{Outcome, fail};
+use crate::convert::{ValueMarks, marks, open_leaves};
+use crate::halt::{Evaluated, fail};
 use crate::heap::Heap;
 use crate::keys::{key_of, set_entries};
 use crate::string_format::interpolate;
@@ -19,12 +19,12 @@ pub(crate) fn binary(
     operator: B,
     left: &StarValue,
     right: &StarValue,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     heap.work.steps(1)?;
     if !heap.has_marks.get() {
         return known(heap, operator, left, right);
     }
-    let mut found = Marks::default();
+    let mut found = ValueMarks::default();
     let passes_items = matches!(operator, B::Plus | B::Star | B::Pipe);
     for value in [left, right] {
         let is_container = matches!(value, StarValue::List(_) | StarValue::Tuple(_));
@@ -41,7 +41,7 @@ pub(crate) fn binary(
     let (left, right) = (open_leaves(heap, left)?, open_leaves(heap, right)?);
     match known(heap, operator, &left, &right) {
         Ok(value) => Ok(value.marked(Secrecy::Secret)),
-        Err(crate::halt::Halt::Failed(_)) => fail(format!(
+        Err(crate::halt::Halted::Failed(_)) => fail(format!(
             "the operator {} fails for {} and {}, of which one is secret",
             operator.sign(),
             left.type_name(),
@@ -51,7 +51,7 @@ pub(crate) fn binary(
     }
 }
 
-fn known(heap: &Heap, operator: B, left: &StarValue, right: &StarValue) -> Outcome<StarValue> {
+fn known(heap: &Heap, operator: B, left: &StarValue, right: &StarValue) -> Evaluated<StarValue> {
     let result = match operator {
         B::Equal => Some(StarValue::Bool(equal(heap, left, right)?)),
         B::NotEqual => Some(StarValue::Bool(!equal(heap, left, right)?)),
@@ -99,14 +99,14 @@ fn as_float(value: &StarValue) -> Option<f64> {
     }
 }
 
-fn int(number: Option<i128>) -> Outcome<Option<StarValue>> {
+fn int(number: Option<i128>) -> Evaluated<Option<StarValue>> {
     match number {
         Some(number) => Ok(Some(StarValue::Int(number))),
         None => fail("an integer of more than 127 bits"),
     }
 }
 
-fn plus(heap: &Heap, left: &StarValue, right: &StarValue) -> Outcome<Option<StarValue>> {
+fn plus(heap: &Heap, left: &StarValue, right: &StarValue) -> Evaluated<Option<StarValue>> {
     Ok(Some(match (left, right) {
         (StarValue::Int(left), StarValue::Int(right)) => return int(left.checked_add(*right)),
         (StarValue::Text(left), StarValue::Text(right)) => {
@@ -131,7 +131,7 @@ fn plus(heap: &Heap, left: &StarValue, right: &StarValue) -> Outcome<Option<Star
     }))
 }
 
-fn star(heap: &Heap, left: &StarValue, right: &StarValue) -> Outcome<Option<StarValue>> {
+fn star(heap: &Heap, left: &StarValue, right: &StarValue) -> Evaluated<Option<StarValue>> {
     let (times, of) = match (left, right) {
         (StarValue::Int(left), StarValue::Int(right)) => return int(left.checked_mul(*right)),
         (StarValue::Int(times), of) | (of, StarValue::Int(times)) if as_float(of).is_none() => {
@@ -144,7 +144,7 @@ fn star(heap: &Heap, left: &StarValue, right: &StarValue) -> Outcome<Option<Star
             });
         }
     };
-    let repeated = |items: &[StarValue]| -> Outcome<Vec<StarValue>> {
+    let repeated = |items: &[StarValue]| -> Evaluated<Vec<StarValue>> {
         let count = items.len().saturating_mul(times);
         heap.work.items(count)?;
         Ok(items.iter().cycle().take(count).cloned().collect())
@@ -163,7 +163,7 @@ fn star(heap: &Heap, left: &StarValue, right: &StarValue) -> Outcome<Option<Star
     }
 }
 
-fn arithmetic(operator: B, left: &StarValue, right: &StarValue) -> Outcome<Option<StarValue>> {
+fn arithmetic(operator: B, left: &StarValue, right: &StarValue) -> Evaluated<Option<StarValue>> {
     if let (StarValue::Int(left), StarValue::Int(right), false) =
         (left, right, operator == B::Slash)
     {
@@ -204,7 +204,7 @@ fn bits_or_sets(
     operator: B,
     left: &StarValue,
     right: &StarValue,
-) -> Outcome<Option<StarValue>> {
+) -> Evaluated<Option<StarValue>> {
     match (left, right) {
         (StarValue::Int(left), StarValue::Int(right)) => Ok(Some(StarValue::Int(match operator {
             B::Pipe => left | right,
@@ -232,7 +232,7 @@ fn bits_or_sets(
     }
 }
 
-fn shift(operator: B, left: &StarValue, right: &StarValue) -> Outcome<Option<StarValue>> {
+fn shift(operator: B, left: &StarValue, right: &StarValue) -> Evaluated<Option<StarValue>> {
     let (StarValue::Int(left), StarValue::Int(count)) = (left, right) else {
         return Ok(None);
     };
@@ -257,8 +257,8 @@ fn shift(operator: B, left: &StarValue, right: &StarValue) -> Outcome<Option<Sta
 }
 
 /// Whether a value is in another; `None` if the other holds nothing.
-fn contains(heap: &Heap, needle: &StarValue, hay: &StarValue) -> Outcome<Option<bool>> {
-    let among = |items: &[StarValue]| -> Outcome<Option<bool>> {
+fn contains(heap: &Heap, needle: &StarValue, hay: &StarValue) -> Evaluated<Option<bool>> {
+    let among = |items: &[StarValue]| -> Evaluated<Option<bool>> {
         for item in items {
             if equal(heap, item, needle)? {
                 return Ok(Some(true));
@@ -271,7 +271,7 @@ fn contains(heap: &Heap, needle: &StarValue, hay: &StarValue) -> Outcome<Option<
         StarValue::Tuple(items) => among(items),
         StarValue::Dict(dict) => Ok(Some(match key_of(heap, needle) {
             Ok(key) => dict.entries.borrow().contains_key(&key),
-            Err(crate::halt::Halt::Failed(_)) => false,
+            Err(crate::halt::Halted::Failed(_)) => false,
             Err(halt) => return Err(halt),
         })),
         StarValue::Set(set) => {

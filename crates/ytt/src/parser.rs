@@ -1,13 +1,9 @@
-//! The parser: its tokens, and statements. Expressions are in `expressions`.
+//! The parser: its tokens. Expressions and statements are in files of their own.
 
 use blueprint::Name;
 
-use crate::ast::{
-    BinaryOperator, ContextEnd, ExprForm, FunctionBody, FunctionCode, FunctionParameter, Import,
-    NamePlace, ParameterKind, StarExpr, StarTarget, Statement, StatementForm,
-};
 use crate::blocks::with_blocks;
-use crate::lexer::{StarToken, TokenKind, tokens};
+use crate::lexer::{StarToken, StarTokenKind, tokens};
 
 /// The largest number of nested expressions and blocks.
 const MAX_NESTING: usize = 200;
@@ -20,29 +16,7 @@ pub(crate) struct SyntaxFault {
 }
 
 /// The result of reading something.
-pub(crate) type Parsed<T> = Result<T, SyntaxFault>;
-
-/// Parses a program.
-///
-/// # Errors
-/// At the first mistake of syntax.
-pub(crate) fn parse(text: &str) -> Parsed<Vec<Statement>> {
-    let mut parser = StarParser {
-        tokens: with_blocks(tokens(text)),
-        at: 0,
-        nesting: 0,
-    };
-    parser.check_current()?;
-    let mut statements = Vec::new();
-    while parser.kind() != &TokenKind::End {
-        if parser.kind() == &TokenKind::LineBreak {
-            parser.advance()?;
-            continue;
-        }
-        parser.statement(&mut statements)?;
-    }
-    Ok(statements)
-}
+pub(crate) type SyntaxResult<T> = Result<T, SyntaxFault>;
 
 /// The tokens of a program and the place of the next one.
 pub(crate) struct StarParser {
@@ -52,23 +26,37 @@ pub(crate) struct StarParser {
 }
 
 impl StarParser {
+    /// A parser of a text.
+    ///
+    /// # Errors
+    /// If the first token is invalid.
+    pub(crate) fn new(text: &str) -> SyntaxResult<StarParser> {
+        let parser = StarParser {
+            tokens: with_blocks(tokens(text)),
+            at: 0,
+            nesting: 0,
+        };
+        parser.check_current()?;
+        Ok(parser)
+    }
+
     /// The next token. The last one is never passed.
     pub(crate) fn token(&self) -> &StarToken {
         &self.tokens[self.at.min(self.tokens.len() - 1)]
     }
 
     /// The kind of the next token.
-    pub(crate) fn kind(&self) -> &TokenKind {
+    pub(crate) fn kind(&self) -> &StarTokenKind {
         &self.token().kind
     }
 
     /// Whether the next token is a word or sign.
     pub(crate) fn is(&self, sign: &str) -> bool {
-        matches!(self.kind(), TokenKind::Sign(own) if *own == sign)
+        matches!(self.kind(), StarTokenKind::Sign(own) if *own == sign)
     }
 
     /// Passes a token. Returns its line.
-    pub(crate) fn advance(&mut self) -> Parsed<u32> {
+    pub(crate) fn advance(&mut self) -> SyntaxResult<u32> {
         let line = self.token().line;
         if self.at + 1 < self.tokens.len() {
             self.at += 1;
@@ -77,10 +65,10 @@ impl StarParser {
         Ok(line)
     }
 
-    fn check_current(&self) -> Parsed<()> {
+    fn check_current(&self) -> SyntaxResult<()> {
         let token = self.token();
         match &token.kind {
-            TokenKind::Invalid(message) => Err(SyntaxFault {
+            StarTokenKind::Invalid(message) => Err(SyntaxFault {
                 line: token.line,
                 message: message.clone(),
             }),
@@ -89,7 +77,7 @@ impl StarParser {
     }
 
     /// Passes a word or sign if it comes next.
-    pub(crate) fn take(&mut self, sign: &str) -> Parsed<bool> {
+    pub(crate) fn take(&mut self, sign: &str) -> SyntaxResult<bool> {
         let found = self.is(sign);
         if found {
             self.advance()?;
@@ -98,7 +86,7 @@ impl StarParser {
     }
 
     /// Passes a word or sign that must come next. Returns its line.
-    pub(crate) fn expect(&mut self, sign: &str) -> Parsed<u32> {
+    pub(crate) fn expect(&mut self, sign: &str) -> SyntaxResult<u32> {
         if self.is(sign) {
             return self.advance();
         }
@@ -109,7 +97,8 @@ impl StarParser {
         self.fail(message)
     }
 
-    fn expect_kind(&mut self, kind: &TokenKind) -> Parsed<()> {
+    /// Passes a token that must come next.
+    pub(crate) fn expect_kind(&mut self, kind: &StarTokenKind) -> SyntaxResult<()> {
         if self.kind() == kind {
             self.advance()?;
             return Ok(());
@@ -122,7 +111,7 @@ impl StarParser {
     }
 
     /// A mistake at the next token.
-    pub(crate) fn fail<T>(&self, message: impl Into<String>) -> Parsed<T> {
+    pub(crate) fn fail<T>(&self, message: impl Into<String>) -> SyntaxResult<T> {
         Err(SyntaxFault {
             line: self.token().end_line,
             message: message.into(),
@@ -130,7 +119,10 @@ impl StarParser {
     }
 
     /// The result of `inside` one level deeper.
-    pub(crate) fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    pub(crate) fn nested<T>(
+        &mut self,
+        inside: impl FnOnce(&mut Self) -> SyntaxResult<T>,
+    ) -> SyntaxResult<T> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
             return self.fail(format!(
@@ -143,284 +135,19 @@ impl StarParser {
     }
 
     /// An identifier.
-    pub(crate) fn identifier(&mut self) -> Parsed<Name> {
-        if let TokenKind::Identifier(name) = self.kind() {
+    pub(crate) fn identifier(&mut self) -> SyntaxResult<Name> {
+        if let StarTokenKind::Identifier(name) = self.kind() {
             let name = name.clone();
             self.advance()?;
             return Ok(name);
         }
         match self.kind() {
-            TokenKind::Sign(word) if word.bytes().all(|byte| byte.is_ascii_alphabetic()) => self
-                .fail(format!(
+            StarTokenKind::Sign(word) if word.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+                self.fail(format!(
                     "use of reserved keyword '{word}' is not allowed (expected identifier)"
-                )),
+                ))
+            }
             _ => self.fail("not an identifier"),
         }
     }
-
-    fn statement(&mut self, statements: &mut Vec<Statement>) -> Parsed<()> {
-        let line = self.token().line;
-        let form = match self.kind() {
-            TokenKind::Sign("def") => self.def()?,
-            TokenKind::Sign("if") => self.nested(StarParser::if_statement)?,
-            TokenKind::Sign("for") => {
-                self.advance()?;
-                let target = self.loop_target()?;
-                self.expect("in")?;
-                let items = self.expression(false)?;
-                self.expect(":")?;
-                StatementForm::For(target, items, self.suite()?)
-            }
-            TokenKind::Sign("while") => {
-                self.advance()?;
-                let condition = self.test()?;
-                self.expect(":")?;
-                StatementForm::While(condition, self.suite()?)
-            }
-            _ => return self.simple_statements(statements),
-        };
-        statements.push(Statement { line, form });
-        Ok(())
-    }
-
-    fn def(&mut self) -> Parsed<StatementForm> {
-        let line = self.advance()?;
-        let name = self.identifier()?;
-        self.expect("(")?;
-        let parameters = self.parameters()?;
-        self.expect(")")?;
-        self.expect(":")?;
-        let body = FunctionBody::Block(self.suite()?);
-        let target = StarTarget::Name(name.clone(), NamePlace::Unresolved);
-        let code = function(name, line, parameters, body);
-        Ok(StatementForm::Def(target, std::sync::Arc::new(code)))
-    }
-
-    /// `if` or `elif` with everything that belongs to it.
-    fn if_statement(&mut self) -> Parsed<StatementForm> {
-        self.advance()?;
-        let condition = self.test()?;
-        self.expect(":")?;
-        let then = self.suite()?;
-        let line = self.token().line;
-        let otherwise = if self.is("elif") {
-            let form = self.nested(StarParser::if_statement)?;
-            vec![Statement { line, form }]
-        } else if self.take("else")? {
-            self.expect(":")?;
-            self.suite()?
-        } else {
-            Vec::new()
-        };
-        Ok(StatementForm::If(condition, then, otherwise))
-    }
-
-    /// The statements after a colon: a block, or some on the same line.
-    fn suite(&mut self) -> Parsed<Vec<Statement>> {
-        let mut statements = Vec::new();
-        if self.kind() != &TokenKind::LineBreak {
-            self.simple_statements(&mut statements)?;
-            return Ok(statements);
-        }
-        self.advance()?;
-        self.expect_kind(&TokenKind::Indent)?;
-        self.nested(|parser| {
-            while !matches!(parser.kind(), TokenKind::Outdent | TokenKind::End) {
-                parser.statement(&mut statements)?;
-            }
-            parser.expect_kind(&TokenKind::Outdent)
-        })?;
-        Ok(statements)
-    }
-
-    fn simple_statements(&mut self, statements: &mut Vec<Statement>) -> Parsed<()> {
-        loop {
-            let line = self.token().line;
-            let form = self.small_statement()?;
-            statements.push(Statement { line, form });
-            if !self.take(";")? || matches!(self.kind(), TokenKind::LineBreak | TokenKind::End) {
-                break;
-            }
-        }
-        if self.kind() == &TokenKind::End {
-            return Ok(());
-        }
-        self.expect_kind(&TokenKind::LineBreak)
-    }
-
-    fn small_statement(&mut self) -> Parsed<StatementForm> {
-        match self.kind() {
-            TokenKind::Sign("return") => {
-                self.advance()?;
-                let ends = matches!(self.kind(), TokenKind::LineBreak | TokenKind::End);
-                let value = match ends || self.is(";") {
-                    true => None,
-                    false => Some(self.expression(false)?),
-                };
-                return Ok(StatementForm::Return(value, ContextEnd::Stays));
-            }
-            TokenKind::Sign("break") => {
-                self.advance()?;
-                return Ok(StatementForm::Break);
-            }
-            TokenKind::Sign("continue") => {
-                self.advance()?;
-                return Ok(StatementForm::Continue);
-            }
-            TokenKind::Sign("load") => return self.load(),
-            _ => {}
-        }
-        let left = self.expression(false)?;
-        let TokenKind::Sign(sign) = *self.kind() else {
-            return Ok(StatementForm::Expression(left));
-        };
-        if sign == "=" {
-            self.advance()?;
-            let value = self.expression(false)?;
-            return Ok(StatementForm::Assign(self.target(left)?, value));
-        }
-        let Some(operator) = changing_operator(sign) else {
-            return Ok(StatementForm::Expression(left));
-        };
-        self.advance()?;
-        let value = self.expression(false)?;
-        match self.target(left)? {
-            StarTarget::Several(..) => self.fail("can't use tuple or list in augmented assignment"),
-            target => Ok(StatementForm::Change(target, operator, value)),
-        }
-    }
-
-    /// An expression as something that is assigned to.
-    pub(crate) fn target(&self, expr: StarExpr) -> Parsed<StarTarget> {
-        let line = expr.line;
-        Ok(match expr.form {
-            ExprForm::Name(name, place) => StarTarget::Name(name, place),
-            ExprForm::Index(parts) => StarTarget::Index(parts, line),
-            ExprForm::Attribute(of, name) => StarTarget::Attribute(of, name, line),
-            ExprForm::Tuple(parts) | ExprForm::List(parts) if !parts.is_empty() => {
-                let targets = parts.into_iter().map(|part| self.target(part));
-                StarTarget::Several(targets.collect::<Parsed<_>>()?, line)
-            }
-            _ => {
-                return Err(SyntaxFault {
-                    line,
-                    message: "can't assign to this expression".into(),
-                });
-            }
-        })
-    }
-
-    fn load(&mut self) -> Parsed<StatementForm> {
-        self.advance()?;
-        self.expect("(")?;
-        let TokenKind::Text(module) = self.kind() else {
-            return self.fail("first operand of load statement must be a string literal");
-        };
-        let module = module.clone();
-        self.advance()?;
-        let mut imports = Vec::new();
-        while !self.is(")") {
-            self.expect(",")?;
-            match self.kind() {
-                TokenKind::Sign(")") => break,
-                TokenKind::Text(name) => {
-                    let name = name.clone();
-                    self.advance()?;
-                    let target = StarTarget::Name(name.clone(), NamePlace::Unresolved);
-                    imports.push(Import { target, name });
-                }
-                TokenKind::Identifier(own) => {
-                    let target = StarTarget::Name(own.clone(), NamePlace::Unresolved);
-                    self.advance()?;
-                    self.expect("=")?;
-                    let TokenKind::Text(name) = self.kind() else {
-                        return self.fail("original name of loaded symbol must be quoted");
-                    };
-                    let name = name.clone();
-                    self.advance()?;
-                    imports.push(Import { target, name });
-                }
-                other => {
-                    let words = other.words();
-                    return self.fail(format!(
-                        "load operand must be \"name\" or localname=\"name\" (got {words})"
-                    ));
-                }
-            }
-        }
-        self.expect(")")?;
-        if imports.is_empty() {
-            return self.fail("load statement must import at least 1 symbol");
-        }
-        Ok(StatementForm::Load(module, imports))
-    }
-
-    /// The parameters of a function, up to the bracket or colon behind them.
-    pub(crate) fn parameters(&mut self) -> Parsed<Vec<FunctionParameter>> {
-        let mut parameters: Vec<FunctionParameter> = Vec::new();
-        while !self.is(")") && !self.is(":") && self.kind() != &TokenKind::End {
-            if !parameters.is_empty() {
-                self.expect(",")?;
-            }
-            if self.is(")") {
-                break;
-            }
-            let parameter = if self.take("**")? {
-                parameter(self.identifier()?, ParameterKind::Entries)
-            } else if self.take("*")? {
-                match self.kind() {
-                    TokenKind::Identifier(_) => parameter(self.identifier()?, ParameterKind::Items),
-                    _ => parameter("*".into(), ParameterKind::Divider),
-                }
-            } else {
-                let name = self.identifier()?;
-                match self.take("=")? {
-                    true => parameter(name, ParameterKind::Optional(self.test()?)),
-                    false => parameter(name, ParameterKind::Required),
-                }
-            };
-            parameters.push(parameter);
-        }
-        Ok(parameters)
-    }
-}
-
-fn parameter(name: Name, kind: ParameterKind) -> FunctionParameter {
-    FunctionParameter { name, kind }
-}
-
-/// A function whose names are not resolved yet.
-pub(crate) fn function(
-    name: Name,
-    line: u32,
-    parameters: Vec<FunctionParameter>,
-    body: FunctionBody,
-) -> FunctionCode {
-    FunctionCode {
-        name,
-        line,
-        parameters,
-        body,
-        locals: 0,
-        names: Vec::new(),
-        captures: Vec::new(),
-        context: None,
-    }
-}
-
-fn changing_operator(sign: &str) -> Option<BinaryOperator> {
-    Some(match sign {
-        "+=" => BinaryOperator::Plus,
-        "-=" => BinaryOperator::Minus,
-        "*=" => BinaryOperator::Star,
-        "/=" => BinaryOperator::Slash,
-        "//=" => BinaryOperator::DoubleSlash,
-        "%=" => BinaryOperator::Percent,
-        "&=" => BinaryOperator::Ampersand,
-        "|=" => BinaryOperator::Pipe,
-        "^=" => BinaryOperator::Caret,
-        "<<=" => BinaryOperator::ShiftLeft,
-        ">>=" => BinaryOperator::ShiftRight,
-        _ => return None,
-    })
 }

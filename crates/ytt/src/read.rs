@@ -17,7 +17,7 @@ use crate::yaml_tree::{SourceComment, SourceNode, YamlKind, YamlScalar};
 /// # Errors
 /// If it is no YAML, or a key is no scalar.
 pub(crate) fn read(text: &str) -> Result<SourceNode, TemplateMistake> {
-    let reader = Reader {
+    let reader = YamlReader {
         text,
         starts: std::iter::once(0)
             .chain(text.match_indices('\n').map(|(at, _)| at + 1))
@@ -44,9 +44,7 @@ pub(crate) fn read(text: &str) -> Result<SourceNode, TemplateMistake> {
     if let Some(first) = set.children.first_mut() {
         first.line.get_or_insert(1);
     }
-    set.children
-        .iter_mut()
-        .for_each(|child| place_collections(child));
+    set.children.iter_mut().for_each(place_collections);
     if !left.is_empty() {
         let mut last = SourceNode::new(YamlKind::Document, None);
         last.comments = left;
@@ -61,12 +59,12 @@ fn begins_with_marker(text: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(char::is_whitespace))
 }
 
-struct Reader<'t> {
+struct YamlReader<'t> {
     text: &'t str,
     starts: Vec<usize>,
 }
 
-impl Reader<'_> {
+impl YamlReader<'_> {
     fn line(&self, at: usize) -> u32 {
         self.starts.partition_point(|start| *start <= at) as u32
     }
@@ -102,7 +100,12 @@ impl Reader<'_> {
         if let Some(root) = &tree.root {
             self.fill(&mut document, root, &mut blocks)?;
         }
-        let is_inside = |at: usize| blocks.iter().any(|block| block.contains(&at));
+        blocks.sort_unstable_by_key(|block| block.start);
+        let is_inside = |at: usize| {
+            let next = blocks.partition_point(|block| block.start <= at);
+            let block = next.checked_sub(1).and_then(|last| blocks.get(last));
+            block.is_some_and(|block| block.contains(&at))
+        };
         let comments = tree.comments.iter().map(|span| span.range());
         let comments = comments.filter(|span| !is_inside(span.start)).map(|span| {
             let text = self.text.get(span.start + 1..span.end).unwrap_or_default();

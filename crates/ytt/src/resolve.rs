@@ -6,10 +6,11 @@ use std::sync::Arc;
 use blueprint::Name;
 
 use crate::ast::{
-    Argument, Clause, ComprehensionBody, ComprehensionCode, ExprForm, FunctionBody, FunctionCode,
-    NamePlace, ParameterKind, StarExpr, StarProgram, StarTarget, Statement, StatementForm,
+    Clause, ComprehensionBody, ComprehensionCode, ExprForm, FunctionCode, NamePlace, StarArgument,
+    StarExpr, StarFunctionBody, StarParameterKind, StarProgram, StarTarget, Statement,
+    StatementForm,
 };
-use crate::parser::{Parsed, SyntaxFault};
+use crate::parser::{SyntaxFault, SyntaxResult};
 
 /// Resolves the names of a program. `is_universal` knows the names that every program has.
 ///
@@ -18,14 +19,15 @@ use crate::parser::{Parsed, SyntaxFault};
 pub(crate) fn resolve(
     mut statements: Vec<Statement>,
     is_universal: fn(&str) -> bool,
-) -> Parsed<StarProgram> {
+) -> SyntaxResult<StarProgram> {
     let mut resolver = Resolver {
         functions: vec![FunctionScope::default()],
         globals: HashMap::new(),
         global_names: Vec::new(),
         is_universal,
         loops: 0,
-        conditions: 0,
+        undefined: None,
+        undefined_inside: None,
     };
     let mut names = Vec::new();
     bound_names(&statements, &mut names);
@@ -37,7 +39,14 @@ pub(crate) fn resolve(
             resolver.global_names.push(name);
         }
     }
-    resolver.block(&mut statements)?;
+    let result = resolver.block(&mut statements);
+    if let Some(fault) = resolver.undefined {
+        return Err(fault);
+    }
+    result?;
+    if let Some(fault) = resolver.undefined_inside {
+        return Err(fault);
+    }
     let locals = resolver
         .functions
         .first()
@@ -86,10 +95,13 @@ struct Resolver {
     global_names: Vec<Name>,
     is_universal: fn(&str) -> bool,
     loops: u32,
-    conditions: u32,
+    /// The first name without a meaning outside of functions and comprehensions.
+    undefined: Option<SyntaxFault>,
+    /// The first one inside: it is reported if there is no other mistake.
+    undefined_inside: Option<SyntaxFault>,
 }
 
-fn mistake<T>(line: u32, message: impl Into<String>) -> Parsed<T> {
+fn mistake<T>(line: u32, message: impl Into<String>) -> SyntaxResult<T> {
     Err(SyntaxFault {
         line,
         message: message.into(),
@@ -125,7 +137,7 @@ impl Resolver {
         Some(NamePlace::Captured(captured.len() - 1))
     }
 
-    fn place(&mut self, name: &Name, line: u32) -> Parsed<NamePlace> {
+    fn place(&mut self, name: &Name, line: u32) -> SyntaxResult<NamePlace> {
         if let Some(place) = self.find(self.functions.len() - 1, name) {
             return Ok(place);
         }
@@ -141,16 +153,26 @@ impl Resolver {
             "null" | "nil" | "none" => " (hint: use 'None' to indicate no value)",
             _ => "",
         };
-        mistake(line, format!("undefined: {name}{hint}"))
+        let fault = SyntaxFault {
+            line,
+            message: format!("undefined: {name}{hint}"),
+        };
+        let is_outside = self.functions.len() == 1 && self.scope().blocks.is_empty();
+        let first = match is_outside {
+            true => &mut self.undefined,
+            false => &mut self.undefined_inside,
+        };
+        first.get_or_insert(fault);
+        Ok(NamePlace::Universal)
     }
 
-    fn block(&mut self, statements: &mut [Statement]) -> Parsed<()> {
+    fn block(&mut self, statements: &mut [Statement]) -> SyntaxResult<()> {
         statements
             .iter_mut()
             .try_for_each(|statement| self.statement(statement))
     }
 
-    fn statement(&mut self, statement: &mut Statement) -> Parsed<()> {
+    fn statement(&mut self, statement: &mut Statement) -> SyntaxResult<()> {
         let line = statement.line;
         match &mut statement.form {
             StatementForm::Expression(value) => self.expr(value),
@@ -164,10 +186,8 @@ impl Resolver {
             }
             StatementForm::If(condition, then, otherwise) => {
                 self.expr(condition)?;
-                self.conditions += 1;
                 self.block(then)?;
                 self.block(otherwise)?;
-                self.conditions -= 1;
                 Ok(())
             }
             StatementForm::For(target, items, body) => {
@@ -196,17 +216,8 @@ impl Resolver {
             StatementForm::Continue if self.loops == 0 => mistake(line, "continue not in a loop"),
             StatementForm::Break | StatementForm::Continue => Ok(()),
             StatementForm::Load(_, imports) => {
-                let place = if self.functions.len() > 1 {
-                    "a function"
-                } else if self.loops > 0 {
-                    "a loop"
-                } else if self.conditions > 0 {
-                    "a conditional"
-                } else {
-                    ""
-                };
-                if !place.is_empty() {
-                    return mistake(line, format!("load statement within {place}"));
+                if self.functions.len() > 1 {
+                    return mistake(line, "load statement within a function");
                 }
                 for import in imports {
                     if import.name.starts_with('_') {
@@ -220,14 +231,14 @@ impl Resolver {
         }
     }
 
-    fn loop_body(&mut self, body: &mut [Statement]) -> Parsed<()> {
+    fn loop_body(&mut self, body: &mut [Statement]) -> SyntaxResult<()> {
         self.loops += 1;
         self.block(body)?;
         self.loops -= 1;
         Ok(())
     }
 
-    fn target(&mut self, target: &mut StarTarget, line: u32) -> Parsed<()> {
+    fn target(&mut self, target: &mut StarTarget, line: u32) -> SyntaxResult<()> {
         match target {
             StarTarget::Name(name, place) => {
                 *place = self.place(name, line)?;
@@ -235,25 +246,30 @@ impl Resolver {
             }
             StarTarget::Index(parts, _) => parts.iter_mut().try_for_each(|part| self.expr(part)),
             StarTarget::Attribute(of, ..) => self.expr(of),
+            StarTarget::Invalid(line) => mistake(*line, "can't assign to this expression"),
             StarTarget::Several(targets, _) => targets
                 .iter_mut()
                 .try_for_each(|target| self.target(target, line)),
         }
     }
 
-    fn function(&mut self, code: &mut FunctionCode) -> Parsed<()> {
+    fn function(&mut self, code: &mut FunctionCode) -> SyntaxResult<()> {
         let mut scope = FunctionScope::default();
-        let (mut optional, mut named_only) = (false, false);
+        let (mut optional, mut named_only, mut ended) = (false, false, false);
         for parameter in &mut code.parameters {
+            if ended {
+                return mistake(code.line, "no parameter may follow **kwargs");
+            }
+            ended = matches!(parameter.kind, StarParameterKind::Entries);
             match &mut parameter.kind {
-                ParameterKind::Optional(default) => {
+                StarParameterKind::Optional(default) => {
                     self.expr(default)?;
                     optional = true;
                 }
-                ParameterKind::Required if optional && !named_only => {
+                StarParameterKind::Required if optional && !named_only => {
                     return mistake(code.line, "required parameter may not follow optional");
                 }
-                ParameterKind::Items | ParameterKind::Divider => named_only = true,
+                StarParameterKind::Items | StarParameterKind::Divider => named_only = true,
                 _ => {}
             }
             if scope.locals.contains_key(&parameter.name) {
@@ -264,21 +280,18 @@ impl Resolver {
             }
             scope.add_local(&parameter.name);
         }
-        if let FunctionBody::Block(statements) = &code.body {
+        if let StarFunctionBody::Block(statements) = &code.body {
             let mut names = Vec::new();
             bound_names(statements, &mut names);
             names.iter().for_each(|name| scope.add_local(name));
         }
         self.functions.push(scope);
-        let outside = (
-            std::mem::take(&mut self.loops),
-            std::mem::take(&mut self.conditions),
-        );
+        let outside = std::mem::take(&mut self.loops);
         match &mut code.body {
-            FunctionBody::Block(statements) => self.block(statements)?,
-            FunctionBody::Value(value) => self.expr(value)?,
+            StarFunctionBody::Block(statements) => self.block(statements)?,
+            StarFunctionBody::Value(value) => self.expr(value)?,
         }
-        (self.loops, self.conditions) = outside;
+        self.loops = outside;
         let scope = self.functions.pop().unwrap_or_default();
         code.locals = scope.names.len();
         code.names = scope.names;
@@ -286,7 +299,7 @@ impl Resolver {
         Ok(())
     }
 
-    fn expr(&mut self, expr: &mut StarExpr) -> Parsed<()> {
+    fn expr(&mut self, expr: &mut StarExpr) -> SyntaxResult<()> {
         let line = expr.line;
         match &mut expr.form {
             ExprForm::Name(name, place) => {
@@ -326,30 +339,30 @@ impl Resolver {
         }
     }
 
-    fn arguments(&mut self, arguments: &mut [Argument], line: u32) -> Parsed<()> {
+    fn arguments(&mut self, arguments: &mut [StarArgument], line: u32) -> SyntaxResult<()> {
         let mut names: Vec<Name> = Vec::new();
         for argument in arguments {
             match argument {
-                Argument::Positional(value) => {
+                StarArgument::Positional(value) => {
                     if !names.is_empty() {
                         return mistake(line, "positional argument may not follow named");
                     }
                     self.expr(value)?;
                 }
-                Argument::Named(name, value) => {
+                StarArgument::Named(name, value) => {
                     if names.contains(name) {
                         return mistake(line, format!("keyword argument {name} repeated"));
                     }
                     names.push(name.clone());
                     self.expr(value)?;
                 }
-                Argument::Items(value) | Argument::Entries(value) => self.expr(value)?,
+                StarArgument::Items(value) | StarArgument::Entries(value) => self.expr(value)?,
             }
         }
         Ok(())
     }
 
-    fn comprehension(&mut self, code: &mut ComprehensionCode, line: u32) -> Parsed<()> {
+    fn comprehension(&mut self, code: &mut ComprehensionCode, line: u32) -> SyntaxResult<()> {
         for (at, clause) in code.clauses.iter_mut().enumerate() {
             match clause {
                 Clause::For(target, items) => {
@@ -418,6 +431,6 @@ fn target_names(target: &StarTarget, names: &mut Vec<Name>) {
                 .iter()
                 .for_each(|target| target_names(target, names));
         }
-        StarTarget::Index(..) | StarTarget::Attribute(..) => {}
+        StarTarget::Index(..) | StarTarget::Attribute(..) | StarTarget::Invalid(_) => {}
     }
 }

@@ -3,7 +3,7 @@
 use blueprint::Name;
 
 use crate::go_float;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::heap::Heap;
 use crate::text_form::{repr, str};
 use crate::value::{StarKey, StarValue, StructKind};
@@ -12,7 +12,7 @@ use crate::value::{StarKey, StarValue, StructKind};
 ///
 /// # Errors
 /// If values are missing, left, or do not fit.
-pub(crate) fn interpolate(heap: &Heap, format: &str, values: &StarValue) -> Outcome<StarValue> {
+pub(crate) fn interpolate(heap: &Heap, format: &str, values: &StarValue) -> Evaluated<StarValue> {
     heap.work.steps(format.len() / 8)?;
     let single = std::slice::from_ref(values);
     let items = match values {
@@ -59,7 +59,7 @@ pub(crate) fn interpolate(heap: &Heap, format: &str, values: &StarValue) -> Outc
     heap.text(text)
 }
 
-fn entry(values: &StarValue, name: &str) -> Outcome<StarValue> {
+fn entry(values: &StarValue, name: &str) -> Evaluated<StarValue> {
     let found = match values {
         StarValue::Dict(dict) => {
             let key = StarKey::Text(name.into());
@@ -82,7 +82,7 @@ fn entry(values: &StarValue, name: &str) -> Outcome<StarValue> {
     clippy::cast_possible_truncation,
     reason = "the conversion asks for it"
 )]
-fn converted(heap: &Heap, conversion: char, value: &StarValue) -> Outcome<String> {
+fn converted(heap: &Heap, conversion: char, value: &StarValue) -> Evaluated<String> {
     let integer = || match value {
         StarValue::Int(number) => Ok(*number),
         StarValue::Float(number) if number.is_finite() => Ok(number.trunc() as i128),
@@ -147,7 +147,7 @@ pub(crate) fn format(
     format: &str,
     items: &[StarValue],
     named: &[(Name, StarValue)],
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     heap.work.steps(format.len() / 8)?;
     let mut text = String::new();
     let mut numbering = Numbering::Undecided;
@@ -223,7 +223,7 @@ pub(crate) fn format(
     heap.text(text)
 }
 
-fn unsupported_spec<T>(_name: &str, spec: &str) -> Outcome<T> {
+fn unsupported_spec<T>(_name: &str, spec: &str) -> Evaluated<T> {
     fail(format!(
         "format spec features not supported in replacement fields: {spec}"
     ))
@@ -247,7 +247,7 @@ fn missing_name(name: &str) -> String {
 }
 
 /// Adds text between fields, in which `}}` stands for `}`.
-fn literal(written: &str, text: &mut String) -> Outcome<()> {
+fn literal(written: &str, text: &mut String) -> Evaluated<()> {
     let mut rest = written;
     while let Some(at) = rest.find('}') {
         if !rest[at + 1..].starts_with('}') {

@@ -2,7 +2,7 @@
 
 use crate::access;
 use crate::evaluator::Evaluator;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::heap::Heap;
 use crate::native_call::NativeCall;
 use crate::string_format::format;
@@ -16,7 +16,7 @@ pub(crate) fn call(
     evaluator: &mut Evaluator<'_>,
     method: &str,
     call: &NativeCall,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     let Some(text) = call.receiver().as_text() else {
         return fail(format!("{method} has no receiver"));
     };
@@ -37,11 +37,12 @@ pub(crate) fn call(
     match method {
         "capitalize" => {
             let mut letters = text.chars();
-            let first = letters.next().map(|first| first.to_uppercase().to_string());
-            heap.text(first.unwrap_or_default() + &letters.as_str().to_lowercase())
+            let mut found: String = letters.next().map(upper).into_iter().collect();
+            found.push_str(&cased(letters.as_str(), lower));
+            heap.text(found)
         }
-        "lower" => heap.text(text.to_lowercase()),
-        "upper" => heap.text(text.to_uppercase()),
+        "lower" => heap.text(cased(text, lower)),
+        "upper" => heap.text(cased(text, upper)),
         "title" => heap.text(title(text)),
         "codepoints" => {
             let letters = text
@@ -68,6 +69,27 @@ pub(crate) fn call(
     }
 }
 
+/// A text with another case. A letter whose other form has several letters stays, as in Go.
+fn cased(text: &str, case: fn(char) -> char) -> String {
+    text.chars().map(case).collect()
+}
+
+fn upper(letter: char) -> char {
+    let mut letters = letter.to_uppercase();
+    match (letters.next(), letters.next()) {
+        (Some(upper), None) => upper,
+        _ => letter,
+    }
+}
+
+fn lower(letter: char) -> char {
+    let mut letters = letter.to_lowercase();
+    match (letters.next(), letters.next()) {
+        (Some(lower), None) => lower,
+        _ => letter,
+    }
+}
+
 fn has_class(method: &str, text: &str) -> bool {
     let all = |is_one: fn(char) -> bool| !text.is_empty() && text.chars().all(is_one);
     match method {
@@ -75,8 +97,8 @@ fn has_class(method: &str, text: &str) -> bool {
         "isalpha" => all(char::is_alphabetic),
         "isdigit" => all(char::is_numeric),
         "isspace" => all(char::is_whitespace),
-        "islower" => text.chars().any(char::is_lowercase) && text.to_lowercase() == text,
-        "isupper" => text.chars().any(char::is_uppercase) && text.to_uppercase() == text,
+        "islower" => text.chars().any(char::is_lowercase) && cased(text, lower) == text,
+        "isupper" => text.chars().any(char::is_uppercase) && cased(text, upper) == text,
         _ => is_title(text),
     }
 }
@@ -104,15 +126,15 @@ fn title(text: &str) -> String {
     let mut after_letter = false;
     for letter in text.chars() {
         match after_letter {
-            true => found.extend(letter.to_lowercase()),
-            false => found.extend(letter.to_uppercase()),
+            true => found.push(lower(letter)),
+            false => found.push(upper(letter)),
         }
         after_letter = letter.is_alphabetic();
     }
     found
 }
 
-fn text_argument<'c>(call: &'c NativeCall, at: usize, method: &str) -> Outcome<&'c str> {
+fn text_argument<'c>(call: &'c NativeCall, at: usize, method: &str) -> Evaluated<&'c str> {
     match call.item(at).as_text() {
         Some(text) => Ok(text),
         None => {
@@ -126,7 +148,7 @@ fn text_argument<'c>(call: &'c NativeCall, at: usize, method: &str) -> Outcome<&
 }
 
 /// The part of a text between two bounds, and where it begins.
-fn bounded<'t>(text: &'t str, call: &NativeCall, at: usize) -> Outcome<(&'t str, usize)> {
+fn bounded<'t>(text: &'t str, call: &NativeCall, at: usize) -> Evaluated<(&'t str, usize)> {
     let count = text.len() as i128;
     let bound = |value: Option<&StarValue>, usual: i128| match value.map(StarValue::open) {
         None | Some(StarValue::None) => Ok(usual),
@@ -141,7 +163,7 @@ fn bounded<'t>(text: &'t str, call: &NativeCall, at: usize) -> Outcome<(&'t str,
     Ok((text.get(start..end).unwrap_or_default(), start))
 }
 
-fn search(method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn search(method: &str, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 3)?;
     let part = text_argument(call, 0, method)?;
     let (within, start) = bounded(text, call, 1)?;
@@ -163,7 +185,7 @@ fn search(method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
     }
 }
 
-fn affix(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn affix(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 3)?;
     let (within, _) = bounded(text, call, 1)?;
     let fits = |part: &str| match method {
@@ -187,7 +209,7 @@ fn affix(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcome<St
     Ok(StarValue::Bool(fits(text_argument(call, 0, method)?)))
 }
 
-fn join(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn join(heap: &Heap, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 1)?;
     let mut joined = String::new();
     for (at, item) in access::items(heap, call.item(0))?.iter().enumerate() {
@@ -204,7 +226,7 @@ fn join(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> {
     heap.text(joined)
 }
 
-fn partition(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn partition(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 1)?;
     let part = text_argument(call, 0, method)?;
     if part.is_empty() {
@@ -222,7 +244,7 @@ fn partition(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcom
     heap.tuple(parts.into_iter().map(StarValue::text).collect())
 }
 
-fn replace(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn replace(heap: &Heap, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(2, 3)?;
     let old = text_argument(call, 0, "replace")?;
     let new = text_argument(call, 1, "replace")?;
@@ -242,7 +264,7 @@ fn replace(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> {
     Ok(StarValue::text(text.replacen(old, new, most)))
 }
 
-fn split(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn split(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(0, 2)?;
     let most = match call.get(1).map(StarValue::open) {
         None => usize::MAX,
@@ -315,7 +337,7 @@ fn rsplit_blanks(text: &str, most: usize) -> Vec<&str> {
     parts
 }
 
-fn splitlines(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn splitlines(heap: &Heap, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(0, 1)?;
     let keeps_ends = crate::evaluator::truth(call.item(0))?;
     let lines = text.split_inclusive('\n').map(|line| match keeps_ends {
@@ -325,7 +347,7 @@ fn splitlines(heap: &Heap, text: &str, call: &NativeCall) -> Outcome<StarValue> 
     heap.list(lines.map(StarValue::text).collect())
 }
 
-fn strip(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn strip(heap: &Heap, method: &str, text: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(0, 1)?;
     let letters = match call.get(0) {
         None => None,

@@ -5,38 +5,38 @@ use std::sync::Arc;
 use blueprint::{Map, Value};
 
 use crate::compile::{Compiled, text_template, yaml_template};
-use crate::convert::{data_values, to_value, unknown};
+use crate::convert::{data_values, is_empty_document, to_value, unknown};
 use crate::evaluator::Evaluator;
-use crate::halt::{Fault, Halt, Outcome, fail};
+use crate::halt::{Evaluated, Halted, TemplateFault, fail};
 use crate::heap::Heap;
 use crate::limits::{RenderLimits, Work};
 use crate::mistake::TemplateMistake;
 use crate::natives::is_universal;
 use crate::node_context::text_value;
+use crate::overlay::apply_documents;
 use crate::read::read;
 use crate::value::StarValue;
-use crate::yaml_tree::YamlKind;
 
 /// The largest text of a template in bytes: 4 MiB.
 const MAX_BYTES: usize = 4 << 20;
 
 /// A parsed template of YAML. It can be rendered any number of times.
 #[derive(Clone, Debug)]
-pub struct Template {
+pub struct YttTemplate {
     text: Arc<str>,
     compiled: Arc<Compiled>,
 }
 
-impl Template {
+impl YttTemplate {
     /// Parses a template.
     ///
     /// # Errors
     /// If the text is no YAML, or its code is invalid.
-    pub fn parse(text: &str) -> Result<Template, TemplateMistake> {
+    pub fn parse(text: &str) -> Result<YttTemplate, TemplateMistake> {
         check_size(text)?;
         let compiled = read(text).and_then(|source| yaml_template(&source, is_universal));
         let compiled = compiled.map_err(|mistake| mistake.in_text(text))?;
-        Ok(Template {
+        Ok(YttTemplate {
             text: text.into(),
             compiled: Arc::new(compiled),
         })
@@ -56,7 +56,7 @@ impl Template {
     ) -> Result<Vec<Value>, TemplateMistake> {
         let result = run(&self.compiled, values, limits, documents);
         match result {
-            Err(Halt::Unknown(waits_for)) => Ok(vec![unknown(waits_for)]),
+            Err(Halted::Unknown(waits_for)) => Ok(vec![unknown(waits_for)]),
             Err(halt) => Err(mistake(&self.compiled, &self.text, halt)),
             Ok(documents) => Ok(documents),
         }
@@ -90,12 +90,20 @@ impl TextTemplate {
     /// # Errors
     /// If the code fails, or a limit is reached.
     pub fn render(&self, values: &Map, limits: &RenderLimits) -> Result<Value, TemplateMistake> {
-        let result = run(&self.compiled, values, limits, |heap, root| match root {
-            StarValue::Fragment(Some(node)) => to_value(heap, &text_value(heap, node)?),
-            _ => Ok(Value::text("")),
-        });
+        let result = run(
+            &self.compiled,
+            values,
+            limits,
+            |evaluator, root| match root {
+                StarValue::Fragment(Some(node)) => {
+                    let heap = &evaluator.heap;
+                    to_value(heap, &text_value(heap, node)?)
+                }
+                _ => Ok(Value::text("")),
+            },
+        );
         match result {
-            Err(Halt::Unknown(waits_for)) => Ok(unknown(waits_for)),
+            Err(Halted::Unknown(waits_for)) => Ok(unknown(waits_for)),
             Err(halt) => Err(mistake(&self.compiled, &self.text, halt)),
             Ok(text) => Ok(text),
         }
@@ -114,8 +122,8 @@ fn run<T>(
     compiled: &Compiled,
     values: &Map,
     limits: &RenderLimits,
-    result: impl FnOnce(&Heap, &StarValue) -> Outcome<T>,
-) -> Outcome<T> {
+    result: impl FnOnce(&mut Evaluator<'_>, &StarValue) -> Evaluated<T>,
+) -> Evaluated<T> {
     let heap = Heap::new(Work::new(*limits));
     let data = data_values(&heap, values)?;
     let mut evaluator = Evaluator {
@@ -131,43 +139,39 @@ fn run<T>(
         return fail("a function returned before its first node (hint: move the return)");
     }
     let root = evaluator.root.take().unwrap_or(StarValue::None);
-    result(&evaluator.heap, &root)
+    result(&mut evaluator, &root)
 }
 
 /// The documents below the root, without empty ones.
-fn documents(heap: &Heap, root: &StarValue) -> Outcome<Vec<Value>> {
+fn documents(evaluator: &mut Evaluator<'_>, root: &StarValue) -> Evaluated<Vec<Value>> {
     let StarValue::Fragment(Some(node)) = root else {
         return Ok(Vec::new());
     };
+    apply_documents(evaluator, node)?;
+    let heap = &evaluator.heap;
     let node = node.borrow();
     let mut documents = Vec::new();
     for item in &node.items {
         let value = item.borrow().value.clone();
-        let is_empty = match &value {
-            StarValue::None | StarValue::Fragment(None) => true,
-            StarValue::Fragment(Some(node)) => {
-                let node = node.borrow();
-                node.items.is_empty() && matches!(node.kind, YamlKind::Map | YamlKind::Array)
-            }
-            _ => false,
-        };
-        if !is_empty {
+        if !is_empty_document(&value) {
             documents.push(to_value(heap, &value)?);
         }
     }
     Ok(documents)
 }
 
-fn mistake(compiled: &Compiled, text: &str, halt: Halt) -> TemplateMistake {
-    let (line, message) = match halt {
-        Halt::Failed(Fault { message, line }) => {
-            (line.map_or(1, |line| compiled.line(line)), message)
+fn mistake(compiled: &Compiled, text: &str, halt: Halted) -> TemplateMistake {
+    let fault = match halt {
+        Halted::Failed(fault) => fault,
+        Halted::Limit(mut fault) => {
+            fault.message = format!("the template does too much: {}", fault.message);
+            fault
         }
-        Halt::Limit(message) => (1, format!("the template does too much: {message}")),
-        Halt::Unknown(_) => (
-            1,
-            "the template needs a value that is not known yet".to_owned(),
-        ),
+        Halted::Unknown(_) => TemplateFault {
+            message: "the template needs a value that is not known yet".to_owned(),
+            line: None,
+        },
     };
-    TemplateMistake::new(line, message).in_text(text)
+    let line = fault.line.map_or(1, |line| compiled.line(line));
+    TemplateMistake::new(line, fault.message).in_text(text)
 }

@@ -1,7 +1,7 @@
 //! Values as text: `str` and `repr`.
 
 use crate::go_float;
-use crate::halt::Outcome;
+use crate::halt::Evaluated;
 use crate::heap::Heap;
 use crate::value::{StarValue, StructKind};
 use crate::yaml_tree::YamlKind;
@@ -10,7 +10,7 @@ use crate::yaml_tree::YamlKind;
 ///
 /// # Errors
 /// If the text is too long or too deep.
-pub(crate) fn str(heap: &Heap, value: &StarValue) -> Outcome<String> {
+pub(crate) fn str(heap: &Heap, value: &StarValue) -> Evaluated<String> {
     match value.open() {
         StarValue::Text(text) => Ok(text.to_string()),
         other => repr(heap, other),
@@ -21,8 +21,8 @@ pub(crate) fn str(heap: &Heap, value: &StarValue) -> Outcome<String> {
 ///
 /// # Errors
 /// If the text is too long or too deep.
-pub(crate) fn repr(heap: &Heap, value: &StarValue) -> Outcome<String> {
-    let mut writer = Writer {
+pub(crate) fn repr(heap: &Heap, value: &StarValue) -> Evaluated<String> {
+    let mut writer = TextFormWriter {
         heap,
         text: String::new(),
         path: Vec::new(),
@@ -31,21 +31,21 @@ pub(crate) fn repr(heap: &Heap, value: &StarValue) -> Outcome<String> {
     Ok(writer.text)
 }
 
-struct Writer<'h> {
+struct TextFormWriter<'h> {
     heap: &'h Heap,
     text: String,
     /// The containers around, to find those that hold themselves.
     path: Vec<*const ()>,
 }
 
-impl Writer<'_> {
-    fn push(&mut self, text: &str) -> Outcome<()> {
+impl TextFormWriter<'_> {
+    fn push(&mut self, text: &str) -> Evaluated<()> {
         self.heap.work.bytes(text.len())?;
         self.text.push_str(text);
         Ok(())
     }
 
-    fn write(&mut self, value: &StarValue) -> Outcome<()> {
+    fn write(&mut self, value: &StarValue) -> Evaluated<()> {
         let heap = self.heap;
         heap.work.enter()?;
         let result = self.write_inside(value);
@@ -53,18 +53,12 @@ impl Writer<'_> {
         result
     }
 
-    fn write_inside(&mut self, value: &StarValue) -> Outcome<()> {
+    fn write_inside(&mut self, value: &StarValue) -> Evaluated<()> {
         match value.open() {
-            StarValue::None => self.push("None"),
-            StarValue::Bool(true) => self.push("True"),
-            StarValue::Bool(false) => self.push("False"),
-            StarValue::Int(number) => self.push(&number.to_string()),
-            StarValue::Float(number) => self.push(&go_float::general(*number, Some(6))),
-            StarValue::Text(text) => self.push(&quoted(text)),
             StarValue::List(list) => {
                 let place = std::rc::Rc::as_ptr(list).cast();
                 let items = list.items.borrow().clone();
-                self.container(place, "[", "]", |writer| writer.items(&items))
+                self.container(place, "[", "]", &items)
             }
             StarValue::Tuple(items) => {
                 self.push("(")?;
@@ -73,18 +67,13 @@ impl Writer<'_> {
             }
             StarValue::Dict(dict) => {
                 let place = std::rc::Rc::as_ptr(dict).cast();
-                let entries: Vec<_> = dict.entries.borrow().values().cloned().collect();
-                self.container(place, "{", "}", |writer| {
-                    for (at, (key, value)) in entries.iter().enumerate() {
-                        if at > 0 {
-                            writer.push(", ")?;
-                        }
-                        writer.write(key)?;
-                        writer.push(": ")?;
-                        writer.write(value)?;
-                    }
-                    Ok(())
-                })
+                let entries = dict.entries.borrow();
+                let items = entries
+                    .values()
+                    .flat_map(|(key, value)| [key.clone(), value.clone()]);
+                let items: Vec<_> = items.collect();
+                drop(entries);
+                self.container(place, "{", "}", &items)
             }
             StarValue::Set(set) => {
                 let place = std::rc::Rc::as_ptr(set).cast();
@@ -94,47 +83,9 @@ impl Writer<'_> {
                     .values()
                     .map(|own| own.0.clone())
                     .collect();
-                self.container(place, "set([", "])", |writer| writer.items(&items))
+                self.container(place, "set([", "])", &items)
             }
-            StarValue::Range(range) => {
-                let stop = range
-                    .start
-                    .saturating_add(range.step.saturating_mul(range.len));
-                let text = match range.step {
-                    1 => format!("range({}, {stop})", range.start),
-                    step => format!("range({}, {stop}, {step})", range.start),
-                };
-                self.push(&text)
-            }
-            StarValue::Struct(data) => match &data.kind {
-                StructKind::Module(name) => self.push(&format!("<module {}>", quoted(name))),
-                _ => self.push("struct(...)"),
-            },
-            StarValue::Function(function) => {
-                let text = format!("<function {}>", function.code.name);
-                self.push(&text)
-            }
-            StarValue::Native(native) => {
-                let name = native.name.rsplit('.').next().unwrap_or_default();
-                let text = match native.bound.first() {
-                    Some(bound) => {
-                        format!("<built-in method {name} of {} value>", bound.type_name())
-                    }
-                    None => format!("<built-in function {}>", native.name),
-                };
-                self.push(&text)
-            }
-            StarValue::Fragment(node) => {
-                let kind = match node.as_ref().map(|node| node.borrow().kind) {
-                    Some(YamlKind::DocumentSet) => "*yamlmeta.DocumentSet",
-                    Some(YamlKind::Map) => "*yamlmeta.Map",
-                    Some(YamlKind::Array) => "*yamlmeta.Array",
-                    _ => "<nil>",
-                };
-                self.push(&format!("yamlfragment({kind})"))
-            }
-            StarValue::Replaced => self.push("noop"),
-            StarValue::Unknown(_) | StarValue::Secret(_) => self.push("(known on deploy)"),
+            leaf => self.push(&leaf_text(leaf)),
         }
     }
 
@@ -143,20 +94,37 @@ impl Writer<'_> {
         place: *const (),
         open: &str,
         close: &str,
-        content: impl FnOnce(&mut Self) -> Outcome<()>,
-    ) -> Outcome<()> {
+        items: &[StarValue],
+    ) -> Evaluated<()> {
         self.push(open)?;
         if self.path.contains(&place) {
             self.push("...")?;
         } else {
             self.path.push(place);
-            content(self)?;
+            match open {
+                "{" => self.entries(items)?,
+                _ => self.items(items)?,
+            }
             self.path.pop();
         }
         self.push(close)
     }
 
-    fn items(&mut self, items: &[StarValue]) -> Outcome<()> {
+    /// Keys and values in turn.
+    fn entries(&mut self, items: &[StarValue]) -> Evaluated<()> {
+        for (at, item) in items.iter().enumerate() {
+            let separator = match (at, at % 2) {
+                (0, _) => "",
+                (_, 0) => ", ",
+                _ => ": ",
+            };
+            self.push(separator)?;
+            self.write(item)?;
+        }
+        Ok(())
+    }
+
+    fn items(&mut self, items: &[StarValue]) -> Evaluated<()> {
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
                 self.push(", ")?;
@@ -164,6 +132,51 @@ impl Writer<'_> {
             self.write(item)?;
         }
         Ok(())
+    }
+}
+
+/// The text of a value that is no collection.
+fn leaf_text(value: &StarValue) -> String {
+    match value {
+        StarValue::None => "None".into(),
+        StarValue::Bool(true) => "True".into(),
+        StarValue::Bool(false) => "False".into(),
+        StarValue::Int(number) => number.to_string(),
+        StarValue::Float(number) => go_float::general(*number, Some(6)),
+        StarValue::Text(text) => quoted(text),
+        StarValue::Range(range) => {
+            let stop = range
+                .start
+                .saturating_add(range.step.saturating_mul(range.len));
+            match range.step {
+                1 if range.start == 0 => format!("range({stop})"),
+                1 => format!("range({}, {stop})", range.start),
+                step => format!("range({}, {stop}, {step})", range.start),
+            }
+        }
+        StarValue::Struct(data) => match &data.kind {
+            StructKind::Module(name) => format!("<module {}>", quoted(name)),
+            _ => "struct(...)".into(),
+        },
+        StarValue::Function(function) => format!("<function {}>", function.code.name),
+        StarValue::Native(native) => {
+            let name = native.name.rsplit('.').next().unwrap_or_default();
+            match native.bound.first() {
+                Some(bound) => format!("<built-in method {name} of {} value>", bound.type_name()),
+                None => format!("<built-in function {}>", native.name),
+            }
+        }
+        StarValue::Fragment(node) => {
+            let kind = match node.as_ref().map(|node| node.borrow().kind) {
+                Some(YamlKind::DocumentSet) => "*yamlmeta.DocumentSet",
+                Some(YamlKind::Map) => "*yamlmeta.Map",
+                Some(YamlKind::Array) => "*yamlmeta.Array",
+                _ => "<nil>",
+            };
+            format!("yamlfragment({kind})")
+        }
+        StarValue::Replaced => "noop".into(),
+        _ => "(known on deploy)".into(),
     }
 }
 

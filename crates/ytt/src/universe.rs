@@ -3,7 +3,7 @@
 use crate::access;
 use crate::compare::order;
 use crate::evaluator::{Evaluator, truth};
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::heap::DictEntries;
 use crate::keys::{self, set_entries};
 use crate::methods::methods;
@@ -51,7 +51,16 @@ pub(crate) fn function(name: &str) -> Option<&'static str> {
 ///
 /// # Errors
 /// If the arguments do not fit.
-pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
+    // Functions that call back are apart, so that their levels take little of the stack.
+    match call.name {
+        "max" | "min" => extreme(evaluator, call),
+        "sorted" => sorted(evaluator, call),
+        _ => call_once(evaluator, call),
+    }
+}
+
+fn call_once(evaluator: &Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     let heap = &evaluator.heap;
     match call.name {
         "any" | "all" => {
@@ -99,7 +108,7 @@ pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
             let items = access::items(heap, call.item(0))?;
             let pairs = (first..).zip(items);
             let pairs = pairs.map(|(at, item)| heap.tuple(vec![StarValue::Int(at), item]));
-            heap.list(pairs.collect::<Outcome<_>>()?)
+            heap.list(pairs.collect::<Evaluated<_>>()?)
         }
         "fail" => {
             let mut words = Vec::new();
@@ -159,7 +168,6 @@ pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
             items.reverse();
             heap.list(items)
         }
-        "max" | "min" => extreme(evaluator, call),
         "range" => range(call),
         "repr" => {
             call.positional(1, 1)?;
@@ -176,7 +184,6 @@ pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
                 }
             }
         }
-        "sorted" => sorted(evaluator, call),
         "type" => {
             call.positional(1, 1)?;
             match call.item(0).unknown() {
@@ -190,8 +197,8 @@ pub(crate) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
 }
 
 /// A value in a message: without what must not be shown.
-fn shown(evaluator: &Evaluator<'_>, value: &StarValue) -> Outcome<String> {
-    let mut found = crate::convert::Marks::default();
+fn shown(evaluator: &Evaluator<'_>, value: &StarValue) -> Evaluated<String> {
+    let mut found = crate::convert::ValueMarks::default();
     crate::convert::marks(&evaluator.heap, value, &mut found)?;
     if found.has_secret {
         return Ok("(secret)".into());
@@ -199,7 +206,7 @@ fn shown(evaluator: &Evaluator<'_>, value: &StarValue) -> Outcome<String> {
     str(&evaluator.heap, value)
 }
 
-fn dict(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+fn dict(evaluator: &Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     let heap = &evaluator.heap;
     if call.items.len() > 1 {
         let count = call.items.len();
@@ -228,7 +235,7 @@ pub(crate) fn add_entries(
     evaluator: &Evaluator<'_>,
     entries: &mut DictEntries,
     from: &StarValue,
-) -> Outcome<()> {
+) -> Evaluated<()> {
     let heap = &evaluator.heap;
     if let Some(found) = access::entries(heap, from)? {
         for (key, value) in found {
@@ -251,7 +258,7 @@ pub(crate) fn add_entries(
     Ok(())
 }
 
-fn dir(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+fn dir(evaluator: &Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 1)?;
     let heap = &evaluator.heap;
     let mut names: Vec<StarValue> = match call.item(0).open() {
@@ -266,7 +273,7 @@ fn dir(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
     heap.list(names)
 }
 
-fn getattr(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+fn getattr(evaluator: &Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(2, 3)?;
     let of = call.item(0);
     if of.unknown().is_some() {
@@ -284,11 +291,23 @@ fn getattr(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
     }
 }
 
-fn len(call: &NativeCall) -> Outcome<StarValue> {
+fn len(call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 1)?;
     let value = call.item(0);
+    if value.unknown().is_some() {
+        return Ok(value.clone());
+    }
     let (inner, secrecy) = value.split();
-    let count = match inner {
+    let count = length(inner).map_err(|halt| halt.within("len"))?;
+    Ok(StarValue::count(count).marked(secrecy))
+}
+
+/// The number of items of a value, or of bytes of a text.
+///
+/// # Errors
+/// If the value has no items.
+pub(crate) fn length(value: &StarValue) -> Evaluated<usize> {
+    Ok(match value {
         StarValue::Text(text) => text.len(),
         StarValue::List(list) => list.items.borrow().len(),
         StarValue::Tuple(items) => items.len(),
@@ -296,34 +315,22 @@ fn len(call: &NativeCall) -> Outcome<StarValue> {
         StarValue::Range(range) => usize::try_from(range.len).unwrap_or_default(),
         StarValue::Struct(data) if data.kind == StructKind::Plain => data.fields.len(),
         StarValue::Fragment(node) => node.as_ref().map_or(0, |node| node.borrow().items.len()),
-        StarValue::Unknown(_) => return Ok(value.clone()),
-        other => {
-            return fail(format!(
-                "len: value of type {} has no len",
-                other.type_name()
-            ));
-        }
-    };
-    Ok(StarValue::count(count).marked(secrecy))
+        other => return fail(format!("value of type {} has no len", other.type_name())),
+    })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the conversion asks for it")]
-fn float(call: &NativeCall) -> Outcome<StarValue> {
+fn float(call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(0, 1)?;
     Ok(StarValue::Float(match call.get(0) {
         None => 0.0,
         Some(StarValue::Bool(flag)) => f64::from(u8::from(*flag)),
         Some(StarValue::Int(number)) => *number as f64,
         Some(StarValue::Float(number)) => *number,
-        Some(StarValue::Text(text)) => {
-            let is_plain = text
-                .bytes()
-                .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-            match text.parse::<f64>() {
-                Ok(number) if is_plain && number.is_finite() => number,
-                _ => return fail(format!("float: invalid literal: {text}")),
-            }
-        }
+        Some(StarValue::Text(text)) => match text.parse::<f64>() {
+            Ok(number) => number,
+            Err(_) => return fail(format!("float: invalid literal: {text}")),
+        },
         Some(other) => {
             let kind = other.type_name();
             return fail(format!("float: got {kind}, want number or string"));
@@ -332,7 +339,7 @@ fn float(call: &NativeCall) -> Outcome<StarValue> {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the number is in range")]
-fn int(call: &NativeCall) -> Outcome<StarValue> {
+fn int(call: &NativeCall) -> Evaluated<StarValue> {
     let value = call.either(0, "x");
     let base = call.either(1, "base");
     let Some(value) = value else {
@@ -392,7 +399,7 @@ fn parsed_int(text: &str, base: u32) -> Option<i128> {
     Some(if is_negative { -number } else { number })
 }
 
-fn range(call: &NativeCall) -> Outcome<StarValue> {
+fn range(call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 3)?;
     let mut numbers = [0_i64; 3];
     for (number, value) in numbers.iter_mut().zip(&call.items) {
@@ -427,7 +434,7 @@ fn sort_keys(
     evaluator: &mut Evaluator<'_>,
     key: Option<&StarValue>,
     items: &[StarValue],
-) -> Outcome<Vec<StarValue>> {
+) -> Evaluated<Vec<StarValue>> {
     match key {
         None | Some(StarValue::None) => Ok(items.to_vec()),
         Some(key) => items
@@ -437,7 +444,7 @@ fn sort_keys(
     }
 }
 
-fn extreme(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+fn extreme(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     let name = call.name;
     call.only_named(&["key"])?;
     let items = match call.items.len() {
@@ -467,12 +474,12 @@ fn extreme(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValu
     }
 }
 
-fn incomparable<T>(one: &StarValue, other: &StarValue) -> Outcome<T> {
+fn incomparable<T>(one: &StarValue, other: &StarValue) -> Evaluated<T> {
     let (one, other) = (one.type_name(), other.type_name());
     fail(format!("{one} < {other} not implemented"))
 }
 
-fn sorted(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+fn sorted(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     call.only_named(&["key", "reverse"])?;
     if call.items.len() != 1 {
         return fail("sorted: want one positional argument");
@@ -483,9 +490,20 @@ fn sorted(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue
         Some(value) => truth(value)?,
         None => false,
     };
+    let places = sorted_places(evaluator, &keys, is_reversed)?;
+    let items = places.into_iter().map(|at| items[at].clone()).collect();
+    evaluator.heap.list(items)
+}
+
+/// The places of keys in their order.
+fn sorted_places(
+    evaluator: &Evaluator<'_>,
+    keys: &[StarValue],
+    is_reversed: bool,
+) -> Evaluated<Vec<usize>> {
     // A mistake of a comparison is kept until the sort ends.
     let mut failed = None;
-    let mut places: Vec<usize> = (0..items.len()).collect();
+    let mut places: Vec<usize> = (0..keys.len()).collect();
     places.sort_by(|one, other| {
         if failed.is_some() {
             return std::cmp::Ordering::Equal;
@@ -508,21 +526,18 @@ fn sorted(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue
     });
     match failed {
         Some(halt) => Err(halt),
-        None => {
-            let items = places.into_iter().map(|at| items[at].clone()).collect();
-            evaluator.heap.list(items)
-        }
+        None => Ok(places),
     }
 }
 
-fn zip(evaluator: &Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+fn zip(evaluator: &Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     let heap = &evaluator.heap;
     let columns = call.items.iter().map(|value| access::items(heap, value));
-    let columns: Vec<Vec<StarValue>> = columns.collect::<Outcome<_>>()?;
+    let columns: Vec<Vec<StarValue>> = columns.collect::<Evaluated<_>>()?;
     let rows = columns.iter().map(Vec::len).min().unwrap_or_default();
     let rows = (0..rows).map(|at| {
         let row = columns.iter().map(|column| column[at].clone());
         heap.tuple(row.collect())
     });
-    heap.list(rows.collect::<Outcome<_>>()?)
+    heap.list(rows.collect::<Evaluated<_>>()?)
 }

@@ -75,4 +75,13 @@ impl SourceNode {
             comments: Vec::new(),
         }
     }
+
+    /// The same without children and comments.
+    pub(crate) fn clone_head(&self) -> SourceNode {
+        SourceNode {
+            key: self.key.clone(),
+            value: self.value.clone(),
+            ..SourceNode::new(self.kind, self.line)
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::go_float;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::heap::{DictEntries, Heap};
 use crate::keys::key_of;
 use crate::scalar::plain;
@@ -29,12 +29,12 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
 ///
 /// # Errors
 /// If a key occurs twice, or the value is too large.
-pub(crate) fn without_nodes(heap: &Heap, value: &StarValue) -> Outcome<StarValue> {
+pub(crate) fn without_nodes(heap: &Heap, value: &StarValue) -> Evaluated<StarValue> {
     heap.work.nested(|| match value {
         StarValue::List(list) => {
             let items = list.items.borrow().clone();
             let items = items.iter().map(|item| without_nodes(heap, item));
-            heap.list(items.collect::<Outcome<_>>()?)
+            heap.list(items.collect::<Evaluated<_>>()?)
         }
         StarValue::Dict(dict) => {
             let mut entries = dict.entries.borrow().clone();
@@ -48,7 +48,7 @@ pub(crate) fn without_nodes(heap: &Heap, value: &StarValue) -> Outcome<StarValue
     })
 }
 
-fn node_value(heap: &Heap, node: &NodeRef) -> Outcome<StarValue> {
+fn node_value(heap: &Heap, node: &NodeRef) -> Evaluated<StarValue> {
     let node = node.borrow();
     match node.kind {
         YamlKind::Map => {
@@ -73,7 +73,7 @@ fn node_value(heap: &Heap, node: &NodeRef) -> Outcome<StarValue> {
                 let value = item.borrow().value.clone();
                 without_nodes(heap, &value)
             });
-            heap.list(items.collect::<Outcome<_>>()?)
+            heap.list(items.collect::<Evaluated<_>>()?)
         }
         kind => fail(format!(
             "Unexpected {} value within a document",
@@ -86,7 +86,7 @@ fn node_value(heap: &Heap, node: &NodeRef) -> Outcome<StarValue> {
 ///
 /// # Errors
 /// If the value is too large.
-pub(crate) fn write(heap: &Heap, value: &StarValue) -> Outcome<String> {
+pub(crate) fn write(heap: &Heap, value: &StarValue) -> Evaluated<String> {
     let documents: Vec<StarValue> = match value {
         StarValue::Fragment(Some(node)) if node.borrow().kind == YamlKind::DocumentSet => {
             let node = node.borrow();
@@ -113,7 +113,7 @@ pub(crate) fn write(heap: &Heap, value: &StarValue) -> Outcome<String> {
             text.push_str("---\n");
         }
         let mut writer = YamlWriter { heap, text };
-        writer.value(&without_nodes(heap, &document)?, Place::Root, 0)?;
+        writer.value(&without_nodes(heap, &document)?, WritePlace::Root, 0)?;
         text = writer.text;
     }
     Ok(text)
@@ -121,7 +121,7 @@ pub(crate) fn write(heap: &Heap, value: &StarValue) -> Outcome<String> {
 
 /// Where a value is written.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum WritePlace {
     Root,
     /// Behind `key:`.
     AfterKey,
@@ -136,7 +136,7 @@ struct YamlWriter<'h> {
 
 impl YamlWriter<'_> {
     /// Writes a value and the line break behind it. `indent` is that of the lines of a container.
-    fn value(&mut self, value: &StarValue, place: Place, indent: usize) -> Outcome<()> {
+    fn value(&mut self, value: &StarValue, place: WritePlace, indent: usize) -> Evaluated<()> {
         let heap = self.heap;
         heap.work.enter()?;
         let result = self.value_inside(value, place, indent);
@@ -144,29 +144,34 @@ impl YamlWriter<'_> {
         result
     }
 
-    fn value_inside(&mut self, value: &StarValue, place: Place, indent: usize) -> Outcome<()> {
+    fn value_inside(
+        &mut self,
+        value: &StarValue,
+        place: WritePlace,
+        indent: usize,
+    ) -> Evaluated<()> {
         self.heap.work.bytes(indent + 16)?;
         match value {
             StarValue::List(list) if !list.items.borrow().is_empty() => {
                 let items = list.items.borrow().clone();
-                if place == Place::AfterKey {
+                if place == WritePlace::AfterKey {
                     self.text.push('\n');
                 }
                 for (at, item) in items.iter().enumerate() {
-                    if at > 0 || place != Place::AfterDash {
+                    if at > 0 || place != WritePlace::AfterDash {
                         self.text.push_str(&" ".repeat(indent));
                     }
                     self.text.push_str("- ");
-                    self.value(item, Place::AfterDash, indent + 2)?;
+                    self.value(item, WritePlace::AfterDash, indent + 2)?;
                 }
             }
             StarValue::Dict(dict) if !dict.entries.borrow().is_empty() => {
                 let entries: Vec<_> = dict.entries.borrow().values().cloned().collect();
-                if place == Place::AfterKey {
+                if place == WritePlace::AfterKey {
                     self.text.push('\n');
                 }
                 for (at, (key, value)) in entries.iter().enumerate() {
-                    if at > 0 || place != Place::AfterDash {
+                    if at > 0 || place != WritePlace::AfterDash {
                         self.text.push_str(&" ".repeat(indent));
                     }
                     self.key(key)?;
@@ -179,13 +184,13 @@ impl YamlWriter<'_> {
                     if !is_block(value) {
                         self.text.push(' ');
                     }
-                    self.value(value, Place::AfterKey, inner)?;
+                    self.value(value, WritePlace::AfterKey, inner)?;
                 }
             }
             StarValue::List(_) => self.text.push_str("[]\n"),
             StarValue::Dict(_) => self.text.push_str("{}\n"),
             StarValue::Text(text) => {
-                let indent = if place == Place::Root { 2 } else { indent };
+                let indent = if place == WritePlace::Root { 2 } else { indent };
                 self.string(text, indent)?;
                 self.text.push('\n');
             }
@@ -198,7 +203,7 @@ impl YamlWriter<'_> {
         Ok(())
     }
 
-    fn key(&mut self, key: &StarValue) -> Outcome<()> {
+    fn key(&mut self, key: &StarValue) -> Evaluated<()> {
         match key {
             StarValue::Text(text) => {
                 self.heap.work.bytes(text.len())?;
@@ -216,13 +221,13 @@ impl YamlWriter<'_> {
         Ok(())
     }
 
-    fn string(&mut self, text: &str, indent: usize) -> Outcome<()> {
+    fn string(&mut self, text: &str, indent: usize) -> Evaluated<()> {
         self.heap.work.bytes(text.len())?;
         if !text.contains('\n') {
             self.text.push_str(&one_line(text));
             return Ok(());
         }
-        let form = Form::of(text);
+        let form = StringForm::of(text);
         if !form.may_be_block {
             self.text.push_str(&double_quoted(text));
             return Ok(());
@@ -259,7 +264,7 @@ fn is_block(value: &StarValue) -> bool {
     }
 }
 
-fn scalar(value: &StarValue) -> Outcome<String> {
+fn scalar(value: &StarValue) -> Evaluated<String> {
     Ok(match value {
         StarValue::None => "null".into(),
         StarValue::Bool(flag) => flag.to_string(),
@@ -279,11 +284,11 @@ fn scalar(value: &StarValue) -> Outcome<String> {
 
 /// A string of one line in the simplest form that is read as a string again.
 fn one_line(text: &str) -> String {
-    let is_string = matches!(plain(text), YamlScalar::Text(_)) && text != "<<" && !text.is_empty();
+    let is_string = matches!(plain(text), YamlScalar::Text(_)) && !text.is_empty();
     if !is_string || BASE_60.is_match(text) || DATE.is_match(text) {
         return double_quoted(text);
     }
-    let form = Form::of(text);
+    let form = StringForm::of(text);
     if form.may_be_plain {
         text.to_owned()
     } else if form.may_be_single {
@@ -294,14 +299,14 @@ fn one_line(text: &str) -> String {
 }
 
 /// The forms that a string may have.
-struct Form {
+struct StringForm {
     may_be_plain: bool,
     may_be_single: bool,
     may_be_block: bool,
 }
 
-impl Form {
-    fn of(text: &str) -> Form {
+impl StringForm {
+    fn of(text: &str) -> StringForm {
         let letters: Vec<char> = text.chars().collect();
         let is_break =
             |letter: char| matches!(letter, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}');
@@ -342,7 +347,7 @@ impl Form {
         let edges = is_edge(letters.first()) || is_edge(letters.last());
         let ends_with_space = letters.last() == Some(&' ');
         let is_odd = space_break || has_special;
-        Form {
+        StringForm {
             may_be_plain: !(edges || break_space || is_odd || has_break || has_indicator),
             may_be_single: !(break_space || is_odd),
             may_be_block: !(ends_with_space || is_odd),

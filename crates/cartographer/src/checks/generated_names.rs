@@ -1,4 +1,5 @@
-//! Names of stamped objects that do not fit the lifecycle of their template (section 10).
+//! Names of stamped objects that do not fit the lifecycle of their template
+//! (decisions/cartographer#runs).
 
 use super::object_set::{ObjectSet, SetFault};
 use crate::kinds::KindFamily;

@@ -1,5 +1,6 @@
-//! What the objects of a folder show together, without a cluster (section 13 of the reference,
-//! after its table): templates, parameters, selectors, tags and outputs that do not fit each other.
+//! What the objects of a folder show together, without a cluster
+//! (decisions/cartographer#checks-without-a-cluster): templates, parameters, selectors, tags and
+//! outputs that do not fit each other.
 //!
 //! An object that is not at hand can make a hint wrong, so hints and errors have different levels.
 //! Not here: what one object shows by itself (`validation`); the templates of ytt.

@@ -1,4 +1,5 @@
-//! The tags of simple templates, and whether a resource has what they name (section 7).
+//! The tags of simple templates, and whether a resource has what they name
+//! (decisions/cartographer#context).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

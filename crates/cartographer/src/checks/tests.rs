@@ -1,3 +1,5 @@
+//! Tests of what objects show together, with all faults of a set in one text.
+
 use kubernetes::structural::StructuralSchema;
 use serde_json::{Value as Json, json};
 

@@ -1,4 +1,4 @@
-//! The eleven CustomResourceDefinitions, made from tables (section 14 of the reference): names,
+//! The eleven CustomResourceDefinitions, made from tables (decisions/cartographer#kinds): names,
 //! scope, subresources, print columns and schemas, which accept, default and refuse what upstream's
 //! do.
 //!

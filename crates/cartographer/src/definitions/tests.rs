@@ -1,3 +1,5 @@
+//! Tests of the definitions: their schemas, names and defaults.
+
 use kubernetes::structural::StructuralSchema;
 
 use super::*;

@@ -1,4 +1,5 @@
-//! What every stamped object gets: the namespace and the labels of its owner, and a reference to it.
+//! What every stamped object gets: the namespace and the labels of its owner, and a reference to
+//! it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ const LONGEST_LABEL: usize = 63;
 /// How much of a long value of a label is kept, in bytes.
 const KEPT: usize = 54;
 
-/// The object with namespace, labels and owner. Metadata that is no map stays as it is, as upstream.
+/// The object with namespace, labels and owner. Metadata that is no map stays as it is, as
+/// upstream.
 pub(super) fn complete(
     object: Value,
     request: &StampRequest<'_>,

@@ -62,7 +62,7 @@ pub struct Stamped {
     pub notes: Vec<StampNote>,
 }
 
-/// Where a result depends on a difference to upstream (section 13).
+/// Where a result depends on a difference to upstream (decisions/cartographer#the-setting-compat).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StampNote {
     /// The value of the label with this key is longer than a label may be.

@@ -1,4 +1,5 @@
-//! The rules for blueprints (section 3), in the order in which upstream tests them.
+//! The rules for blueprints (decisions/cartographer#validation), in the order in which upstream
+//! tests them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

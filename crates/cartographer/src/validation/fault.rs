@@ -56,7 +56,7 @@ pub enum FaultLevel {
     Rejected,
     /// Upstream accepts the object, and it never works.
     Error,
-    /// The object means something else upstream (sections 3 and 13).
+    /// The object means something else upstream (decisions/cartographer#the-setting-compat).
     Lint,
     /// Probably a mistake. It is none if an object that is not at hand makes it right.
     Hint,
@@ -117,21 +117,21 @@ classes! {
     Observed "observed" Rejected,
     /// A run template without `spec`.
     RunTemplateSpec "run-template-spec" Rejected,
-    /// Resources that need each other (rule 1).
+    /// Resources that need each other (decisions/cartographer#order-of-resources).
     InputCycle "input-cycle" Error,
-    /// A resource that needs itself (rule 1).
+    /// A resource that needs itself (decisions/cartographer#order-of-resources).
     SelfReference "self-reference" Error,
-    /// An input from a resource further down the list (rule 1).
+    /// An input from a resource further down the list (decisions/cartographer#order-of-resources).
     InputAfterUse "input-after-use" Lint,
-    /// An input of a delivery from a resource that does not exist or does not fit (rule 2).
+    /// An input of a delivery from a resource that does not exist or does not fit.
     UnknownInput "unknown-input" Lint,
-    /// Two inputs of one sort with one name (rule 2).
+    /// Two inputs of one sort with one name.
     DuplicateInput "duplicate-input" Lint,
-    /// A retention policy of a mutable template that upstream does not find (rule 3).
+    /// A retention policy of a mutable template that upstream does not find.
     RetentionOnMutable "retention-on-mutable" Lint,
-    /// A field requirement that an unset field fulfils (rule 11).
+    /// A field requirement that an unset field fulfils (decisions/cartographer#selection).
     ZeroValueExists "zero-value-exists" Lint,
-    /// A key of a field requirement that is accepted and cannot be evaluated (rule 24).
+    /// A key of a field requirement that is accepted and cannot be evaluated.
     SelectorKey "selector-key" Lint,
     /// A path in a template that cannot be read.
     PathSyntax "path-syntax" Error,

@@ -1,4 +1,5 @@
-//! What upstream accepts although it cannot work or works otherwise here (section 13).
+//! What upstream accepts although it cannot work or works otherwise here
+//! (decisions/cartographer#the-setting-compat).
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use super::selectors::{BLUEPRINT_SELECTOR, OPTION_SELECTOR, is_selectable};
 use super::template_rules::{StatedLifecycle, retention_fault};
 use crate::kinds::CartoKind;
 
-/// Adds the lints of a template: rule 3, and where the lifecycle is omitted.
+/// Adds the lints of a template: a retention policy beside a health rule or without a lifecycle.
 pub(crate) fn template_lints(spec: &ObjectPlace<'_>, faults: &mut Vec<Fault>) {
     let class = FaultClass::RetentionOnMutable;
     if spec.field("healthRule").is_set() {
@@ -19,7 +20,8 @@ pub(crate) fn template_lints(spec: &ObjectPlace<'_>, faults: &mut Vec<Fault>) {
     faults.extend(retention_fault(spec, StatedLifecycle::Omitted, class));
 }
 
-/// Adds the lints of a blueprint: rules 1, 2, 11 and 24.
+/// Adds the lints of a blueprint: order and names of inputs, keys of field requirements, and field
+/// requirements that an unset field fulfils.
 pub(crate) fn blueprint_lints(
     blueprint: CartoKind,
     spec: &ObjectPlace<'_>,

@@ -1,6 +1,6 @@
 //! What is wrong with one object of Cartographer by itself: what upstream's webhooks refuse
-//! (sections 3 and 4 of the reference), and what they accept although it does not work, or works
-//! otherwise here (section 13).
+//! (decisions/cartographer#validation), and what they accept although it does not work, or works
+//! otherwise here (decisions/cartographer#the-setting-compat).
 //!
 //! A part that is not known yet has no fault. Not here: types and required fields, which the
 //! schemas check (`definitions`); what several objects show together (`checks`).
@@ -45,8 +45,8 @@ pub fn faults(object: &Value) -> Vec<Fault> {
     faults
 }
 
-/// What upstream accepts although it cannot work or works otherwise here: rules 1, 2, 3, 11 and 24
-/// of section 13. None for an object of another group.
+/// What upstream accepts although it cannot work or works otherwise here
+/// (decisions/cartographer#the-setting-compat). None for an object of another group.
 pub fn lints(object: &Value) -> Vec<Fault> {
     let mut faults = Vec::new();
     let Some(kind) = CartoKind::of(object) else {

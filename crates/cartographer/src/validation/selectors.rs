@@ -1,4 +1,5 @@
-//! Selectors of blueprints and options (section 3): labels, expressions and field requirements.
+//! Selectors of blueprints and options (decisions/cartographer#selection): labels, expressions and
+//! field requirements.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

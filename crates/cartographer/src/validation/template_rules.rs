@@ -1,5 +1,5 @@
-//! The rules for templates and run templates (section 4), in the order in which upstream tests
-//! them.
+//! The rules for templates and run templates (decisions/cartographer#validation), in the order in
+//! which upstream tests them.
 
 use blueprint::Value;
 

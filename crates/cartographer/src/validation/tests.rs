@@ -1,3 +1,5 @@
+//! Tests of the faults and lints of single objects.
+
 use serde_json::json;
 
 use super::*;

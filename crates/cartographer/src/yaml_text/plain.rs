@@ -54,13 +54,24 @@ fn is_word(text: &str) -> bool {
 
 fn is_number(text: &str) -> bool {
     match text.bytes().next() {
-        Some(b'.') => is_float(text),
+        Some(b'.') => separates_digits(text) && is_float(&text.replace('_', "")),
         Some(b'+' | b'-' | b'0'..=b'9') => {
             let plain = text.replace('_', "");
             is_integer(&plain) || is_float(&plain)
         }
         _ => false,
     }
+}
+
+/// Whether each underscore stands between digits.
+fn separates_digits(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_digit = |at: Option<usize>| {
+        let byte = at.and_then(|at| bytes.get(at));
+        byte.is_some_and(u8::is_ascii_digit)
+    };
+    let mut underscores = text.match_indices('_');
+    underscores.all(|(at, _)| is_digit(at.checked_sub(1)) && is_digit(Some(at + 1)))
 }
 
 /// An integer of 64 bits, with a prefix for its base or without.

@@ -108,11 +108,34 @@ fn is_printable(character: char) -> bool {
     )
 }
 
-/// The text in double quotes.
+/// The text in single quotes. What follows a line break of Unicode is indented.
+pub(super) fn single_quoted(text: &str, indent: usize) -> String {
+    let mut quoted = String::from("'");
+    let mut starts_line = false;
+    for character in text.chars() {
+        if starts_line && !is_break(character) {
+            quoted.push_str(&" ".repeat(indent));
+        }
+        starts_line = is_break(character);
+        quoted.push(character);
+        if character == '\'' {
+            quoted.push(character);
+        }
+    }
+    quoted.push('\'');
+    quoted
+}
+
+/// The text in double quotes. After a byte order mark every character is escaped, as upstream.
 pub(super) fn double_quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
+    let has_mark = text.starts_with('\u{feff}');
     for character in text.chars() {
-        if is_printable(character) && !is_break(character) && !matches!(character, '"' | '\\') {
+        if !has_mark
+            && is_printable(character)
+            && !is_break(character)
+            && !matches!(character, '"' | '\\')
+        {
             quoted.push(character);
             continue;
         }

@@ -4,8 +4,10 @@
 
 #![expect(clippy::print_stdout, reason = "the report of the pack")]
 
+mod inputs;
 mod jsonpath;
 mod pack;
+mod template_tests;
 mod templating_output;
 mod templating_params;
 mod templating_selection;

@@ -2,13 +2,12 @@
 //! an object. The definitions of the pack are compared as well.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use blueprint::{Map, Value};
 use cartographer::checks::faults_of_set;
 use cartographer::definitions::definition;
 use cartographer::kinds::{CartoKind, VERSION};
-use cartographer::validation::{Fault, FaultClass, FaultLevel, faults, lints};
+use cartographer::validation::{Fault, FaultClass, faults, lints};
 use kubernetes::structural::StructuralSchema;
 
 use crate::pack::{Tally, cases, equal, folder, id, value};
@@ -67,7 +66,8 @@ fn upstream_class(fault: &Fault) -> &'static str {
     }
 }
 
-fn shown(fault: &Fault) -> String {
+/// A fault in one line.
+pub(crate) fn shown(fault: &Fault) -> String {
     format!("{} {} {}", fault.class.as_str(), fault.path, fault.message)
 }
 
@@ -75,7 +75,8 @@ fn part<'a>(value: &'a Value, key: &str) -> &'a Value {
     value.get(key).unwrap_or(&Value::Null)
 }
 
-fn schemas() -> BTreeMap<CartoKind, StructuralSchema> {
+/// The schema of each kind.
+pub(crate) fn schemas() -> BTreeMap<CartoKind, StructuralSchema> {
     let schema = |kind| {
         let schema = StructuralSchema::of_definition(&definition(kind), VERSION);
         (kind, schema.expect("the schema is well formed"))
@@ -203,64 +204,6 @@ fn replaced(value: &Value, left: &mut usize, other: &Value) -> Value {
                 .map(|(key, entry)| (key.clone(), replaced(entry, left, other))),
         ),
         value => value.clone(),
-    }
-}
-
-/// The folders of documents that belong together.
-const FOLDERS: [&[&str]; 11] = [
-    &["examples/basic-delivery", "examples/shared"],
-    &["examples/basic-sc", "examples/shared"],
-    &["examples/gitwriter-sc", "examples/shared"],
-    &["examples/testing-sc", "examples/shared"],
-    &["tutorials/determining-health"],
-    &["tutorials/extending-a-supply-chain"],
-    &["tutorials/first-supply-chain"],
-    &["tutorials/lifecycle"],
-    &["tutorials/runnable"],
-    &["tutorials/runnable-in-a-supply-chain"],
-    &["tutorials/using-params"],
-];
-
-#[test]
-fn documents_of_upstream_have_no_errors() {
-    let Some(folder) = folder() else {
-        return;
-    };
-    for parts in FOLDERS {
-        let mut objects = Vec::new();
-        for part in parts {
-            read_objects(&folder.join("inputs").join(part), &mut objects);
-        }
-        assert!(!objects.is_empty(), "{parts:?} has no objects");
-        let mut found: Vec<Fault> = objects.iter().flat_map(faults).collect();
-        found.extend(objects.iter().flat_map(lints));
-        let of_set = faults_of_set(&objects, &|_, _| None);
-        found.extend(of_set.into_iter().map(|one| one.fault));
-        for fault in found {
-            println!("{parts:?}: {}", shown(&fault));
-            let is_error = matches!(
-                fault.class.level(),
-                FaultLevel::Rejected | FaultLevel::Error
-            );
-            assert!(!is_error, "{parts:?}: {fault:?}");
-        }
-    }
-}
-
-/// The objects of all files of a folder. A value that ytt would fill in is some text.
-fn read_objects(folder: &Path, objects: &mut Vec<Value>) {
-    let entries = std::fs::read_dir(folder).expect("the folder exists");
-    for entry in entries {
-        let path = entry.expect("the folder can be read").path();
-        if path.is_dir() {
-            read_objects(&path, objects);
-        } else if path.extension().is_some_and(|suffix| suffix == "yaml") {
-            let text = std::fs::read_to_string(&path).expect("the file is text");
-            let text = text.replace(": #@ ", ": x # ");
-            let documents: Vec<serde_json::Value> =
-                serde_saphyr::from_multiple(&text).expect("the file is YAML");
-            objects.extend(documents.iter().map(value));
-        }
     }
 }
 

@@ -1,3 +1,5 @@
+//! Tests of structural schemas: what is dropped, added and refused.
+
 use serde_json::{Value as Json, json};
 
 use super::*;

@@ -15,5 +15,8 @@ diag::codes! {
     NO_OPTION = Error "no-option": "not exactly one option of a resource matches an owner";
     UNKNOWN_TEMPLATE = Error "unknown-template": "a chain names a template that is not there";
     STAMP_FAILED = Error "stamp-failed": "a template cannot be stamped for an owner";
+    TEMPLATE_PATH = Error "template-path": "a path or a tag of a template leads nowhere";
+    CHAIN_HINT = Warning "chain-hint": "a name that nothing in the document declares";
+    UNUSED_PART = Note "unused-part": "a template or a param that nothing in the document uses";
     RUNNABLE_NOT_RUN = Warning "runnable-not-run": "a runnable is not run";
 }

@@ -32,13 +32,22 @@ pub(super) fn check(object: &CartoObject, schemas: &mut KindSchemas, found: &mut
 }
 
 fn diagnostic(object: &CartoObject, fault: Fault) -> Diagnostic {
+    diagnostic_with(code_of(fault.class), object, fault)
+}
+
+/// Reports a fault of an object with a code.
+pub(super) fn diagnostic_with(
+    code: &'static Code,
+    object: &CartoObject,
+    fault: Fault,
+) -> Diagnostic {
     let path = &fault.path.0;
     let place = match &fault.inside {
         Some(inside) => place_inside(&object.written, path, inside),
         None => place_at(&object.written, path),
     };
     let label = format!("in `{}`", object.shown());
-    let diagnostic = code_of(fault.class).new(fault.message).label(place, label);
+    let diagnostic = code.new(fault.message).label(place, label);
     match fault.help {
         Some(help) => diagnostic.help(help),
         None => diagnostic,

@@ -10,8 +10,10 @@ use super::owners::OwnerLowering;
 use super::platform::Platform;
 use super::runnables::lower_runnables;
 use super::schemas::KindSchemas;
-use super::{COMPAT, NAME};
+use super::together::{DefinedSchemas, check_together};
+use super::{COMPAT, NAME, platform_files};
 use crate::lowering::{declared, named};
+use crate::objects::DeclaredObjects;
 use cartographer::compat::Compat;
 
 /// What the objects of a document become.
@@ -50,7 +52,8 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         found: declared.found,
         ..LoweredParts::default()
     };
-    let (platform, others) = Platform::take(declared.objects, &mut parts.found);
+    let (mut platform, others) = Platform::take(declared.objects, &mut parts.found);
+    let defined = DefinedSchemas::read(&others);
     parts.resources = named(others, &mut parts.found);
     let mut schemas = KindSchemas::default();
     for object in platform.objects() {
@@ -61,11 +64,20 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         Some(true) => Compat::Upstream,
         _ => Compat::Ours,
     };
+    let outside = platform_files(document);
+    let mut further = DeclaredObjects {
+        found: outside.found,
+        ..DeclaredObjects::default()
+    };
+    further.files(&outside.files);
+    platform.extend(further.objects);
+    parts.found.append(further.found);
     let owners = OwnerLowering::new(&platform, compat);
     for owner in &platform.owners {
         owners.lower(owner, &mut parts);
     }
     lower_runnables(&platform, compat, &mut parts);
+    check_together(&platform, &defined, &mut parts.found);
     let mut found = parts.found;
     found.sort();
     Lowered {

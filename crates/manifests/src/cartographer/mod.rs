@@ -26,11 +26,14 @@ mod runnables;
 mod runs;
 mod schemas;
 mod stamping;
+mod together;
 mod written;
 
 use blueprint::Packages;
 use diag::Code;
-use dialect::{Dialect, DialectSetting, DialectSettings, Document, Lowered, Shape, Wanted};
+use dialect::{
+    Dialect, DialectSetting, DialectSettings, Document, Lowered, SettingKind, Shape, Wanted,
+};
 use expr::FunctionTable;
 
 use crate::{folder, shape};
@@ -43,6 +46,9 @@ pub const NAME: &str = "cartographer";
 /// The switch that brings back what the original controller does where it differs
 /// (decisions/cartographer#the-setting-compat).
 const COMPAT: &str = "compat";
+
+/// The files and folders with chains and templates that a document uses besides its own.
+const PLATFORM: &str = "platform";
 
 /// Supply chains of Cartographer.
 pub struct CartographerDialect;
@@ -74,7 +80,10 @@ impl Dialect for CartographerDialect {
     }
 
     fn settings(&self) -> &'static [DialectSetting] {
-        static SETTINGS: [DialectSetting; 1] = [(COMPAT, None)];
+        static SETTINGS: [DialectSetting; 2] = [
+            (COMPAT, SettingKind::Switch),
+            (PLATFORM, SettingKind::Paths),
+        ];
         &SETTINGS
     }
 
@@ -83,7 +92,9 @@ impl Dialect for CartographerDialect {
     }
 
     fn required_data(&self, document: &Document<'_>) -> Vec<Wanted> {
-        folder::read(document).wanted
+        let mut wanted = folder::read(document).wanted;
+        wanted.extend(platform_files(document).wanted);
+        wanted
     }
 
     fn lower(
@@ -96,4 +107,10 @@ impl Dialect for CartographerDialect {
         lowered.blueprint.resolve_types(packages);
         lowered
     }
+}
+
+/// The files of the platform outside of the document.
+fn platform_files(document: &Document<'_>) -> folder::FolderFiles {
+    let settings = document.context.settings.of(NAME);
+    folder::read_paths(document, settings.paths(PLATFORM))
 }

@@ -24,6 +24,8 @@ pub(super) struct CartoObject {
     pub(super) written: Expr,
     /// The manifest as data.
     pub(super) value: Value,
+    /// Whether it is declared outside of the document.
+    pub(super) is_outside: bool,
 }
 
 impl CartoObject {
@@ -70,6 +72,26 @@ impl Platform {
         (platform, others)
     }
 
+    /// Adds the chains and templates among objects that are declared elsewhere, unless the document
+    /// declares an object of the same name. Their own mistakes are reported where they are declared.
+    pub(super) fn extend(&mut self, objects: Vec<DeclaredObject>) {
+        let mut elsewhere = Platform {
+            places: self.places.clone(),
+            ..Platform::default()
+        };
+        for object in objects {
+            if *object.identity.kind.item.group == *GROUP {
+                elsewhere.add(object, &mut Diagnostics::new());
+            }
+        }
+        let templates = elsewhere.templates.values_mut();
+        for object in elsewhere.blueprints.iter_mut().chain(templates) {
+            object.is_outside = true;
+        }
+        self.blueprints.append(&mut elsewhere.blueprints);
+        self.templates.extend(elsewhere.templates);
+    }
+
     fn add(&mut self, object: DeclaredObject, found: &mut Diagnostics) {
         let DeclaredObject { identity, resource } = object;
         let value = value_of(&resource.spec);
@@ -89,6 +111,7 @@ impl Platform {
             span: identity.name.span,
             written: resource.spec,
             value,
+            is_outside: false,
         };
         if let Some(first) = self.places.get(&object.shown()) {
             found.push(

@@ -121,7 +121,7 @@ fn follow_rule_for_readiness(evaluation: &Evaluation, decision: &mut Decision) {
     let (Action::None, Some((resource, _))) = (decision.action, decision.element) else {
         return;
     };
-    let verdict = evaluation.ruled_readiness(resource, &decision.outputs);
+    let verdict = evaluation.ruled_readiness(resource, &decision.desired, &decision.outputs);
     if let (Some(RuledReadiness::NotYet(_)), Some(record)) = (verdict, &mut decision.prior) {
         Arc::make_mut(record).status.word = StatusWord::Configured;
     }

@@ -23,7 +23,7 @@ use blueprint::{
 use diag::{Diagnostics, Span, Spanned};
 use dialect::{
     Answer, Dialect, DialectRules, DialectSetting, Document, KeyForm, Lowered, Offer, Section,
-    SectionKey, Shape, Wanted,
+    SectionKey, SettingKind, Shape, Wanted,
 };
 use expr::FunctionTable;
 use syntax::{MapEntry, Node};
@@ -90,7 +90,7 @@ impl Dialect for ToyDialect {
     }
 
     fn settings(&self) -> &'static [DialectSetting] {
-        &[("shout", None)]
+        &[("shout", SettingKind::Switch)]
     }
 
     fn rules(&self) -> DialectRules {

@@ -6,7 +6,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::convert::{from_source, plain};
 use crate::evaluator::Evaluator;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::native_call::NativeCall;
 use crate::read::read;
 use crate::value::StarValue;
@@ -16,7 +16,7 @@ use crate::yaml_write;
 ///
 /// # Errors
 /// If the argument does not fit.
-pub(super) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+pub(super) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     let heap = &evaluator.heap;
     call.exactly(1)?;
     match call.name {
@@ -48,7 +48,15 @@ pub(super) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
             let text = call.text(0)?;
             heap.work.bytes(text.len())?;
             let source = read(text).map_err(|mistake| crate::halt::fault(mistake.message))?;
-            match source.children.as_slice() {
+            // A comment at the end is no document here.
+            let mut documents = source.children.as_slice();
+            if let [before @ .., last] = documents
+                && !before.is_empty()
+                && last.line.is_none()
+            {
+                documents = before;
+            }
+            match documents {
                 [document] => from_source(heap, document),
                 _ => fail("Expected to find exactly one YAML document"),
             }
@@ -56,7 +64,7 @@ pub(super) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
     }
 }
 
-fn encoding(call: &NativeCall) -> Outcome<GeneralPurpose> {
+fn encoding(call: &NativeCall) -> Evaluated<GeneralPurpose> {
     let alphabet = if call.flag("url", false)? {
         URL_SAFE
     } else {

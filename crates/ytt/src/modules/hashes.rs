@@ -2,7 +2,7 @@
 
 use md5::Digest as _;
 
-use crate::halt::Outcome;
+use crate::halt::Evaluated;
 use crate::heap::Heap;
 use crate::native_call::NativeCall;
 use crate::value::StarValue;
@@ -11,7 +11,7 @@ use crate::value::StarValue;
 ///
 /// # Errors
 /// If the argument is no text.
-pub(super) fn call(heap: &Heap, call: &NativeCall) -> Outcome<StarValue> {
+pub(super) fn call(heap: &Heap, call: &NativeCall) -> Evaluated<StarValue> {
     call.exactly(1)?;
     let text = call.text(0)?;
     heap.work.steps(text.len() / 8)?;

@@ -2,7 +2,7 @@
 
 use crate::convert::plain;
 use crate::go_float;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::heap::{DictEntries, Heap};
 use crate::native_call::NativeCall;
 use crate::value::{StarKey, StarValue};
@@ -12,7 +12,7 @@ use crate::yaml_write::without_nodes;
 ///
 /// # Errors
 /// If the argument does not fit.
-pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Outcome<StarValue> {
+pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.exactly(1)?;
     if function == "decode" {
         let text = call.text(0)?;
@@ -30,7 +30,7 @@ pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Outcome<St
         Some(StarValue::Int(_)) => return fail("indent value must be between 0 and 8"),
         Some(_) => return fail("expected starlark.Int"),
     };
-    let mut writer = JsonWriter {
+    let mut writer = GoJsonWriter {
         heap,
         text: String::new(),
         indent,
@@ -41,7 +41,7 @@ pub(super) fn call(heap: &Heap, function: &str, call: &NativeCall) -> Outcome<St
 }
 
 /// JSON as dicts with sorted keys, and lists. All numbers are floats.
-fn decoded(heap: &Heap, json: &serde_json::Value) -> Outcome<StarValue> {
+fn decoded(heap: &Heap, json: &serde_json::Value) -> Evaluated<StarValue> {
     heap.work.nested(|| match json {
         serde_json::Value::Null => Ok(StarValue::None),
         serde_json::Value::Bool(flag) => Ok(StarValue::Bool(*flag)),
@@ -51,7 +51,7 @@ fn decoded(heap: &Heap, json: &serde_json::Value) -> Outcome<StarValue> {
         serde_json::Value::String(text) => heap.text(text.as_str()),
         serde_json::Value::Array(items) => {
             let items = items.iter().map(|item| decoded(heap, item));
-            heap.list(items.collect::<Outcome<_>>()?)
+            heap.list(items.collect::<Evaluated<_>>()?)
         }
         serde_json::Value::Object(object) => {
             let mut names: Vec<&String> = object.keys().collect();
@@ -68,14 +68,14 @@ fn decoded(heap: &Heap, json: &serde_json::Value) -> Outcome<StarValue> {
     })
 }
 
-struct JsonWriter<'h> {
+struct GoJsonWriter<'h> {
     heap: &'h Heap,
     text: String,
     indent: usize,
     escapes_html: bool,
 }
 
-impl JsonWriter<'_> {
+impl GoJsonWriter<'_> {
     fn line(&mut self, level: usize) {
         if self.indent > 0 {
             self.text.push('\n');
@@ -83,7 +83,7 @@ impl JsonWriter<'_> {
         }
     }
 
-    fn write(&mut self, value: &StarValue, level: usize) -> Outcome<()> {
+    fn write(&mut self, value: &StarValue, level: usize) -> Evaluated<()> {
         let heap = self.heap;
         heap.work.enter()?;
         let result = self.write_inside(value, level);
@@ -91,7 +91,7 @@ impl JsonWriter<'_> {
         result
     }
 
-    fn write_inside(&mut self, value: &StarValue, level: usize) -> Outcome<()> {
+    fn write_inside(&mut self, value: &StarValue, level: usize) -> Evaluated<()> {
         self.heap.work.bytes(8 + self.indent * level)?;
         match value {
             StarValue::None => self.text.push_str("null"),
@@ -149,7 +149,7 @@ impl JsonWriter<'_> {
         Ok(())
     }
 
-    fn string(&mut self, text: &str) -> Outcome<()> {
+    fn string(&mut self, text: &str) -> Evaluated<()> {
         self.heap.work.bytes(text.len())?;
         self.text.push('"');
         for letter in text.chars() {

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::native_call::NativeCall;
 use crate::value::StarValue;
 
@@ -42,7 +42,7 @@ pub(super) const FUNCTIONS: [&str; 28] = [
 ///
 /// # Errors
 /// If the arguments are no numbers.
-pub(super) fn call(function: &str, call: &NativeCall) -> Outcome<StarValue> {
+pub(super) fn call(function: &str, call: &NativeCall) -> Evaluated<StarValue> {
     match function {
         "ceil" | "floor" => return whole(function, call),
         "log" => {
@@ -96,7 +96,7 @@ pub(super) fn call(function: &str, call: &NativeCall) -> Outcome<StarValue> {
     clippy::cast_precision_loss,
     reason = "all functions compute with floats"
 )]
-fn number(value: &StarValue) -> Outcome<f64> {
+fn number(value: &StarValue) -> Evaluated<f64> {
     match value {
         StarValue::Int(number) => Ok(*number as f64),
         StarValue::Float(number) => Ok(*number),
@@ -111,7 +111,7 @@ fn number(value: &StarValue) -> Outcome<f64> {
     clippy::cast_possible_truncation,
     reason = "the number is whole and in range"
 )]
-fn whole(function: &str, call: &NativeCall) -> Outcome<StarValue> {
+fn whole(function: &str, call: &NativeCall) -> Evaluated<StarValue> {
     call.positional(1, 1)?;
     match call.item(0) {
         StarValue::Int(number) => Ok(StarValue::Int(*number)),

@@ -15,7 +15,7 @@ mod versions;
 use blueprint::{IndexMap, Name};
 
 use crate::evaluator::Evaluator;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::native_call::NativeCall;
 use crate::overlay;
 use crate::value::{StarValue, StructKind};
@@ -91,7 +91,11 @@ const MODULES: [(&str, &[&str]); 17] = [
 ///
 /// # Errors
 /// If there is no such module, or it does not have the name.
-pub(crate) fn member(evaluator: &Evaluator<'_>, module: &Name, name: &Name) -> Outcome<StarValue> {
+pub(crate) fn member(
+    evaluator: &Evaluator<'_>,
+    module: &Name,
+    name: &Name,
+) -> Evaluated<StarValue> {
     let Some(short) = module.strip_prefix("@ytt:") else {
         return fail(format!(
             "{module}: a template is one text (hint: only modules of ytt such as \"@ytt:data\" \
@@ -138,10 +142,14 @@ pub(crate) fn call(
     module: &str,
     function: &str,
     call: &NativeCall,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     match module {
         "assert" => asserts::call(evaluator, function, call),
         "base64" | "yaml" => encodings::call(evaluator, call),
+        "data" if function == "list" => {
+            let template = evaluator.heap.text("stdin.yml")?;
+            evaluator.heap.list(vec![template])
+        }
         "data" => fail("a template is one text and has no files (hint: use data.values)"),
         "ip" => ip::call(&evaluator.heap, function, call),
         "json" => json::call(&evaluator.heap, function, call),

@@ -3,7 +3,7 @@
 use regex::{Captures, Regex, RegexBuilder};
 
 use crate::evaluator::Evaluator;
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::native_call::NativeCall;
 use crate::value::StarValue;
 
@@ -15,18 +15,18 @@ pub(super) fn call(
     evaluator: &mut Evaluator<'_>,
     function: &str,
     call: &NativeCall,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     if function == "match" {
         call.exactly(2)?;
         let expression = compiled(evaluator, call.text(0)?)?;
         let text = call.text(1)?;
-        evaluator.heap.work.steps(text.len())?;
+        charge(evaluator, call.text(0)?, text)?;
         return Ok(StarValue::Bool(expression.is_match(text)));
     }
     call.exactly(3)?;
     let expression = compiled(evaluator, call.text(0)?)?;
     let text = call.text(1)?.clone();
-    evaluator.heap.work.steps(text.len())?;
+    charge(evaluator, call.text(0)?, &text)?;
     let mut found = String::new();
     let mut from = 0;
     let replacement = call.item(2);
@@ -56,7 +56,13 @@ pub(super) fn call(
     evaluator.heap.text(found)
 }
 
-fn compiled(evaluator: &Evaluator<'_>, pattern: &str) -> Outcome<Regex> {
+/// Charges a search: its time is that of the text for each part of the pattern.
+fn charge(evaluator: &Evaluator<'_>, pattern: &str, text: &str) -> Evaluated<()> {
+    let rounds = 1 + pattern.len() / 16;
+    evaluator.heap.work.steps(text.len().saturating_mul(rounds))
+}
+
+fn compiled(evaluator: &Evaluator<'_>, pattern: &str) -> Evaluated<Regex> {
     evaluator
         .heap
         .work

@@ -2,9 +2,10 @@
 
 use blueprint::IndexMap;
 
+use crate::binding::StarArguments;
 use crate::convert::{has_fragment, plain, structs};
-use crate::evaluator::{CallArguments, Evaluator};
-use crate::halt::{Outcome, fail};
+use crate::evaluator::Evaluator;
+use crate::halt::{Evaluated, fail};
 use crate::native_call::NativeCall;
 use crate::value::{StarValue, StructKind};
 
@@ -12,7 +13,7 @@ use crate::value::{StarValue, StructKind};
 ///
 /// # Errors
 /// If the arguments do not fit.
-pub(super) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<StarValue> {
+pub(super) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Evaluated<StarValue> {
     match call.name {
         "struct.make" => match call.items.is_empty() {
             true => made(evaluator, StructKind::Plain, call, None),
@@ -34,7 +35,7 @@ pub(super) fn call(evaluator: &mut Evaluator<'_>, call: &NativeCall) -> Outcome<
             let mut items = call.bound.get(1..).unwrap_or_default().to_vec();
             items.extend(call.items.iter().cloned());
             let named = call.named.clone();
-            evaluator.call(call.receiver(), CallArguments { items, named })
+            evaluator.call(call.receiver(), StarArguments { items, named })
         }
         "struct.encode" => {
             call.exactly(1)?;
@@ -68,7 +69,7 @@ fn made(
     kind: StructKind,
     call: &NativeCall,
     bound: Option<&StarValue>,
-) -> Outcome<StarValue> {
+) -> Evaluated<StarValue> {
     let heap = &evaluator.heap;
     let mut fields = IndexMap::default();
     for (name, value) in &call.named {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::halt::{Outcome, fail};
+use crate::halt::{Evaluated, fail};
 use crate::native_call::NativeCall;
 use crate::value::StarValue;
 
@@ -22,7 +22,7 @@ static SEMANTIC: LazyLock<Regex> = LazyLock::new(|| {
 ///
 /// # Errors
 /// If the version is newer, or the text is no version.
-pub(super) fn require(call: &NativeCall) -> Outcome<StarValue> {
+pub(super) fn require(call: &NativeCall) -> Evaluated<StarValue> {
     call.exactly(1)?;
     let text = call.text(0)?;
     let Some(parts) = SEMANTIC.captures(text) else {
