@@ -26,6 +26,8 @@ mod runnables;
 mod runs;
 mod schemas;
 mod stamping;
+#[cfg(test)]
+mod tests;
 mod together;
 mod written;
 
