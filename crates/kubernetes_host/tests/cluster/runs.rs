@@ -1,12 +1,13 @@
 //! Runs whose create was cut off, and repeated calls.
 
 use blueprint::Value;
+use contract_tests::provider::Case;
 use provider::{
     Applied, ApplyRequest, Observed, Operation, PlanMode, PlanPhase, PlanRequest, Planned,
     ReadOutcome, ReadRequest, Verdict,
 };
 
-use crate::contract::manifest;
+use crate::contract::{failures, manifest};
 use crate::cut_off::OpenSession;
 use crate::peer::Peer;
 
@@ -162,4 +163,17 @@ async fn a_delete_removes_all_runs() {
     assert_eq!(names(&peer), [""; 0]);
     let gone = open.read_series(&blue, Some(&third.id), None).await;
     assert!(matches!(gone, ReadOutcome::Absent), "{gone:?}");
+}
+
+#[tokio::test]
+async fn conformance_suite_passes_for_runs() {
+    let Some(peer) = Peer::of("run-contract") else {
+        return;
+    };
+    let absent = format!("run/core/ConfigMap/{}/app=never-existed", peer.namespace);
+    let case = Case::new(TYPE, series(&peer, "blue"))
+        .changed(series(&peer, "red"))
+        .absent_id(&absent);
+    let failures = failures(&peer, &[case]).await;
+    assert!(failures.is_empty(), "{failures:#?}");
 }
