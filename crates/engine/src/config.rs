@@ -741,9 +741,11 @@ impl Config {
             return paths;
         };
         let folder = absolute(&self.folder);
+        let folder = folder.to_string_lossy();
         Value::list(items.iter().map(|item| match item.as_text() {
             Some(path) if !path.is_empty() => {
-                Value::from(folder.join(path).to_string_lossy().as_ref())
+                let place = source::Location::disk(path).resolve_in(&folder);
+                Value::from(place.identity().as_ref())
             }
             _ => item.clone(),
         }))

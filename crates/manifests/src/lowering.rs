@@ -8,7 +8,7 @@ use syntax::{Format, Tree};
 
 use crate::folder::{self, FolderFile};
 use crate::objects::{DeclaredObject, DeclaredObjects, needs_rendering};
-use crate::recognition::{Rendered, is_kustomization_name, rendered_folder};
+use crate::recognition::{Rendered, is_kustomization_name, is_ytt_template, rendered_folder};
 use crate::shape::NAME;
 
 /// Lowers a stream or a folder. Returns its objects as resources, and all mistakes.
@@ -39,6 +39,10 @@ pub(crate) fn declared(document: &Document<'_>) -> (DeclaredObjects, Span) {
     } else if is_kustomization_name(document.name) && document.entries().is_none() {
         let mistake = needs_rendering(Rendered::Kustomization, whole, "this file");
         declared.found.push(mistake);
+    } else if document.entries().is_none() && is_ytt_template(document.text) {
+        declared
+            .found
+            .push(needs_rendering(Rendered::Ytt, whole, "this file"));
     } else {
         span = first_key(document.trees()).unwrap_or(span);
         declared.trees(document.trees());
@@ -60,6 +64,12 @@ impl DeclaredObjects {
     /// Adds the objects of files.
     pub(crate) fn files(&mut self, files: &[FolderFile]) {
         for file in files {
+            if is_ytt_template(&file.text) {
+                let whole = Span::new(file.file, 0, 0);
+                self.found
+                    .push(needs_rendering(Rendered::Ytt, whole, "this file"));
+                continue;
+            }
             let format = Format::of_name(&file.path);
             let (trees, broken) = syntax::parse_stream(file.file, &file.text, format);
             self.found.append(broken);

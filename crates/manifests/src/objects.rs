@@ -176,6 +176,10 @@ pub(crate) fn needs_rendering(rendered: Rendered, place: Span, label: &str) -> d
             "a kustomization is rendered to manifests first",
             "run `kubectl kustomize . > app.yaml` in its folder, and deploy `app.yaml`",
         ),
+        Rendered::Ytt => (
+            "a template of ytt is rendered to manifests first",
+            "run `ytt -f . > ../app.yaml` in its folder, and deploy `app.yaml`",
+        ),
     };
     NEEDS_RENDERING.new(message).label(place, label).help(help)
 }

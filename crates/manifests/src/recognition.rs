@@ -30,6 +30,8 @@ pub(crate) enum Rendered {
     Chart,
     /// A kustomization.
     Kustomization,
+    /// A template of ytt.
+    Ytt,
 }
 
 /// The certainty that a document is one of this dialect, from 0 to 100. A folder is recognised by the
@@ -77,6 +79,12 @@ pub(crate) fn rendered_folder(entries: &[FolderEntry]) -> Option<Rendered> {
     } else {
         None
     }
+}
+
+/// Whether a text is a template of ytt: a line of it begins with code. A template inside of a manifest is
+/// indented.
+pub(crate) fn is_ytt_template(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("#@"))
 }
 
 /// Whether a file of this name is that of a kustomization.

@@ -545,3 +545,15 @@ fn charts_and_kustomizations_are_rendered_first() {
         assert_eq!(lower_folder(&all, false).mistakes(), [expected]);
     }
 }
+
+#[test]
+fn a_template_of_ytt_is_refused_with_the_command_that_renders_it() {
+    let template = format!("#@ load(\"@ytt:data\", \"data\")\n---\n{SETTINGS}");
+    let message = "a template of ytt is rendered to manifests first";
+    let refused = format!("app.yaml:1:1 needs-rendering: {message}");
+    assert_eq!(lower(&template).mistakes(), [refused.clone()]);
+    let all = [("app.yaml", template.as_str()), ("b.yaml", SETTINGS)];
+    let lowered = lower_folder(&all, false);
+    assert_eq!(lowered.mistakes(), [refused]);
+    assert_eq!(lowered.resources().len(), 1);
+}

@@ -15,27 +15,11 @@ use cartographer::run_outputs::run_outputs;
 use cartographer::stamp::{OwnerReference, StampFailure, StampRequest, evaluate, stamp};
 use expr::{FunctionDef, FunctionTable, Native, Refusal, ValueStep};
 
+use super::calls::{FILL, OUTPUT, READY, RUN_OUTPUTS, RUN_READY, STAMP};
 use super::codes::STAMP_FAILED;
 use super::producers::{outputs_in, record, source};
+use super::settings::NAME;
 use cartographer::ytt_templates::InProcessYtt;
-
-/// Fills the tags of a text: the text, the fixed part of its context, the outputs that it reads.
-pub(super) const FILL: &str = "(fill)";
-
-/// Stamps a whole template: the template, the fixed part of its context, the outputs that it reads.
-pub(super) const STAMP: &str = "(stamp)";
-
-/// Reads the output of an object: the template, the object, and what a deployment passes on.
-pub(super) const OUTPUT: &str = "(output)";
-
-/// Says why an object is not ready: the template, the object.
-pub(super) const READY: &str = "(ready)";
-
-/// Says why the newest run of a series is not ready: the template, all fields of the resource.
-pub(super) const RUN_READY: &str = "(run-ready)";
-
-/// Reads the outputs of a runnable: the run template, the newest run that succeeded.
-pub(super) const RUN_OUTPUTS: &str = "(run-outputs)";
 
 /// Adds the functions of the dialect to the table of all functions.
 pub(super) fn insert_functions(table: &mut FunctionTable) {
@@ -54,7 +38,7 @@ pub(super) fn insert_functions(table: &mut FunctionTable) {
         // A new table has none of these names.
         let _ = own.insert(FunctionDef::of_native(name, docs, native));
     }
-    table.insert_dialect(super::NAME, own);
+    table.insert_dialect(NAME, own);
 }
 
 type NativeCall = fn(&[Value]) -> Result<Value, Refusal>;

@@ -1,48 +1,19 @@
 //! Lowers a document as a whole: checks its platform, then stamps what each owner's chain lists.
 
-use blueprint::{Blueprint, IndexMap, Local, Name, Resource};
-use diag::Diagnostics;
-use dialect::codes::NAME_COLLISION;
+use blueprint::Blueprint;
 use dialect::{Document, Lowered};
 
 use super::faults::check;
 use super::owners::OwnerLowering;
+use super::parts::LoweredParts;
 use super::platform::Platform;
 use super::runnables::lower_runnables;
 use super::schemas::KindSchemas;
+use super::settings::{COMPAT, NAME, platform_files};
 use super::together::{DefinedSchemas, check_together};
-use super::{COMPAT, NAME, platform_files};
 use crate::lowering::{declared, named};
 use crate::objects::DeclaredObjects;
 use cartographer::compat::Compat;
-
-/// What the objects of a document become.
-#[derive(Default)]
-pub(super) struct LoweredParts {
-    /// The resources by name.
-    pub(super) resources: IndexMap<Name, Resource>,
-    /// The outputs of resources by name.
-    pub(super) locals: IndexMap<Name, Local>,
-    /// The mistakes.
-    pub(super) found: Diagnostics,
-}
-
-impl LoweredParts {
-    /// Adds a resource. Reports a name that is taken.
-    pub(super) fn add(&mut self, name: Name, resource: Resource) {
-        if let Some(first) = self.resources.get(&name) {
-            self.found.push(
-                NAME_COLLISION
-                    .new(format!("`{name}` is declared twice"))
-                    .label(resource.span, "declared again")
-                    .label(first.span, "first declared here")
-                    .help("remove one of them"),
-            );
-            return;
-        }
-        self.resources.insert(name, resource);
-    }
-}
 
 /// Lowers a stream or a folder. Returns its manifests and what its owners need as resources, and all
 /// mistakes.

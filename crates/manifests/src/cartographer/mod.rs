@@ -14,17 +14,21 @@
 //!
 //! Not here: the rules of the kinds (`cartographer`); reading manifests (the dialect `manifests`).
 
+mod calls;
+mod chain_resource;
 mod codes;
 mod faults;
 mod functions;
 mod lowering;
 mod owners;
+mod parts;
 mod platform;
 mod producers;
 mod recognition;
 mod runnables;
 mod runs;
 mod schemas;
+mod settings;
 mod stamping;
 #[cfg(test)]
 mod tests;
@@ -33,24 +37,13 @@ mod written;
 
 use blueprint::Packages;
 use diag::Code;
-use dialect::{
-    Dialect, DialectSetting, DialectSettings, Document, Lowered, SettingKind, Shape, Wanted,
-};
+use dialect::{Dialect, DialectSetting, DialectSettings, Document, Lowered, Shape, Wanted};
 use expr::FunctionTable;
 
 use crate::{folder, shape};
 
 pub use codes::CODES;
-
-/// The name of the dialect.
-pub const NAME: &str = "cartographer";
-
-/// The switch that brings back what the original controller does where it differs
-/// (decisions/cartographer#the-setting-compat).
-const COMPAT: &str = "compat";
-
-/// The files and folders with chains and templates that a document uses besides its own.
-const PLATFORM: &str = "platform";
+pub use settings::NAME;
 
 /// Supply chains of Cartographer.
 pub struct CartographerDialect;
@@ -82,11 +75,7 @@ impl Dialect for CartographerDialect {
     }
 
     fn settings(&self) -> &'static [DialectSetting] {
-        static SETTINGS: [DialectSetting; 2] = [
-            (COMPAT, SettingKind::Switch),
-            (PLATFORM, SettingKind::Paths),
-        ];
-        &SETTINGS
+        &settings::SETTINGS
     }
 
     fn insert_functions(&self, table: &mut FunctionTable, _settings: &DialectSettings) {
@@ -95,7 +84,7 @@ impl Dialect for CartographerDialect {
 
     fn required_data(&self, document: &Document<'_>) -> Vec<Wanted> {
         let mut wanted = folder::read(document).wanted;
-        wanted.extend(platform_files(document).wanted);
+        wanted.extend(settings::platform_files(document).wanted);
         wanted
     }
 
@@ -109,10 +98,4 @@ impl Dialect for CartographerDialect {
         lowered.blueprint.resolve_types(packages);
         lowered
     }
-}
-
-/// The files of the platform outside of the document.
-fn platform_files(document: &Document<'_>) -> folder::FolderFiles {
-    let settings = document.context.settings.of(NAME);
-    folder::read_paths(document, settings.paths(PLATFORM))
 }

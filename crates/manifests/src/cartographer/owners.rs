@@ -1,9 +1,6 @@
 //! Lowers the owners: what the chain of a workload or a deliverable stamps for it.
 
-use blueprint::{
-    Expr, ExprKind, FieldPath, Local, Name, PathStep, ReadinessRule, Ref, ReferenceHead, Resource,
-    Type, Value,
-};
+use blueprint::{Expr, Name, PathStep, ReadinessRule, Resource, Value};
 use cartographer::compat::Compat;
 use cartographer::health::effective_rule;
 use cartographer::kinds::CartoKind;
@@ -11,9 +8,10 @@ use cartographer::params::{ParamSources, Params};
 use cartographer::selection::{Selected, TemplateChoice, choose_template, select_blueprint};
 use diag::{Diagnostic, Span};
 
+use super::calls::{OUTPUT, READY, RUN_READY};
+use super::chain_resource::{ChainResource, field_path, local, newest_healthy, whole_object};
 use super::codes::{NO_CHAIN, NO_OPTION, RUNNABLE_NOT_RUN, SEVERAL_CHAINS, UNKNOWN_TEMPLATE};
-use super::functions::{OUTPUT, READY, RUN_READY};
-use super::lowering::LoweredParts;
+use super::parts::LoweredParts;
 use super::platform::{CartoObject, Platform};
 use super::runs::{as_run, is_run_again};
 use super::stamping::{StampedResource, stamp_resource};
@@ -30,22 +28,6 @@ pub(super) struct OwnerLowering<'p> {
     pub(super) compat: Compat,
     /// The manifests of the blueprints, in their order.
     pub(super) blueprints: Vec<&'p Value>,
-}
-
-/// One resource of the chain of an owner.
-pub(super) struct ChainResource<'r> {
-    /// The owner.
-    pub(super) owner: &'r CartoObject,
-    /// The chain.
-    pub(super) chain: &'r CartoObject,
-    /// The entry of the chain.
-    pub(super) entry: &'r Value,
-    /// The path of the entry in the chain.
-    path: FieldPath,
-    /// The name in the chain.
-    pub(super) name: Name,
-    /// The beginning of the names of all resources of the owner, with a `/`.
-    prefix: &'r str,
 }
 
 impl<'p> OwnerLowering<'p> {
@@ -240,17 +222,19 @@ impl<'p> OwnerLowering<'p> {
         template: &Name,
         parts: &mut LoweredParts,
     ) {
-        let reference = resource
-            .entry
-            .get("templateRef")
-            .cloned()
-            .unwrap_or_default();
-        let place = match reference.get("options") {
-            Some(options) if options.as_list().is_some_and(|options| !options.is_empty()) => {
-                resource.place(&["templateRef", "options"])
-            }
-            _ => resource.place(&["templateRef", "name"]),
+        let reference = resource.entry.get("templateRef").unwrap_or(&Value::Null);
+        let options = reference.get("options").and_then(Value::as_list);
+        let is_named =
+            |option: &Value| option.get("name").and_then(Value::as_text) == Some(template);
+        let option = options.and_then(|options| options.iter().position(is_named));
+        let path = match option {
+            Some(at) => resource
+                .path_of(&["templateRef", "options"])
+                .join(PathStep::Index(at as u64))
+                .join(PathStep::Field("name".into())),
+            None => resource.path_of(&["templateRef", "name"]),
         };
+        let place = place_at(&resource.chain.written, &path.0);
         let names = self.platform.templates.keys();
         let of_kind = names.filter(|(known, _)| *known == kind);
         parts.found.push(
@@ -259,54 +243,6 @@ impl<'p> OwnerLowering<'p> {
                 .label(place, "not in this document")
                 .help_nearest(template, of_kind.map(|(_, name)| name.as_ref())),
         );
-    }
-}
-
-impl ChainResource<'_> {
-    /// The name of a resource of the same owner in the blueprint.
-    pub(super) fn local_name(&self, resource: &str) -> Name {
-        format!("{}{resource}", self.prefix).into()
-    }
-
-    fn path_of(&self, fields: &[&str]) -> FieldPath {
-        let steps = fields.iter().map(|name| PathStep::Field((*name).into()));
-        FieldPath(self.path.0.iter().cloned().chain(steps).collect())
-    }
-
-    /// The place of a part of the entry.
-    pub(super) fn place(&self, fields: &[&str]) -> Span {
-        place_at(&self.chain.written, &self.path_of(fields).0)
-    }
-
-    /// The inputs of one sort, such as `sources`: the name of the input and that of its producer.
-    pub(super) fn inputs(&self, sort: &str) -> Vec<(Name, Name)> {
-        let list = self.entry.get(sort).and_then(Value::as_list);
-        let inputs = list.unwrap_or_default().iter().filter_map(|input| {
-            match (input.get("name")?, input.get("resource")?) {
-                (Value::Text(name), Value::Text(producer)) => {
-                    Some((name.clone(), producer.clone()))
-                }
-                _ => None,
-            }
-        });
-        inputs.collect()
-    }
-
-    /// The producer of the deployment that this resource passes on.
-    pub(super) fn deployment(&self) -> Option<Name> {
-        match self.entry.get("deployment")?.get("resource")? {
-            Value::Text(name) => Some(name.clone()),
-            _ => None,
-        }
-    }
-
-    /// The producer of an input that options pass through.
-    fn producer(&self, input: &str) -> Option<Name> {
-        let kind = self.entry.get("templateRef")?.get("kind")?.as_text()?;
-        let sort = CartoKind::of_name(kind)?.inputs_field()?;
-        let inputs = self.inputs(sort);
-        let found = inputs.into_iter().find(|(name, _)| **name == *input);
-        found.map(|(_, producer)| producer)
     }
 }
 
@@ -319,38 +255,6 @@ fn labels_place(owner: &CartoObject) -> Span {
     }
 }
 
-/// The path of fields.
-pub(super) fn field_path<const N: usize>(names: [&str; N]) -> FieldPath {
-    FieldPath(names.map(|name| PathStep::Field(name.into())).into())
-}
-
-/// A reference to the output of a resource.
-pub(super) fn local(name: &Name, span: Span) -> Expr {
-    reference(ReferenceHead::Local(name.clone()), span, Vec::new())
-}
-
-/// A reference to all fields of the object of a resource.
-fn whole_object(name: &Name, span: Span) -> Expr {
-    fields_of(name, span, &["spec"])
-}
-
-/// A reference to the newest healthy run of a resource.
-pub(super) fn newest_healthy(name: &Name, span: Span) -> Expr {
-    fields_of(name, span, &["spec", "object"])
-}
-
-fn fields_of(name: &Name, span: Span, path: &[&str]) -> Expr {
-    let head = ReferenceHead::Resource {
-        name: name.clone(),
-        bare: true,
-    };
-    let steps = path.iter().map(|name| blueprint::Accessor {
-        kind: blueprint::AccessorKind::Name((*name).into()),
-        span,
-    });
-    reference(head, span, steps.collect())
-}
-
 /// Reports a runnable that a chain stamps: it is an object like others, and nothing here runs it.
 fn stamped_runnable(resource: &ChainResource<'_>, stamped: &StampedResource) -> Diagnostic {
     RUNNABLE_NOT_RUN
@@ -361,27 +265,4 @@ fn stamped_runnable(resource: &ChainResource<'_>, stamped: &StampedResource) -> 
         ))
         .label(stamped.type_name.span, "only Cartographer runs it")
         .help("stamp its object itself, in a template with `lifecycle: tekton`")
-}
-
-fn reference(head: ReferenceHead, span: Span, path: Vec<blueprint::Accessor>) -> Expr {
-    let reference = Ref {
-        head,
-        head_span: span,
-        path,
-    };
-    Expr::new(ExprKind::Ref(Box::new(reference)), span)
-}
-
-impl LoweredParts {
-    /// Adds the output of a resource.
-    pub(super) fn add_output(&mut self, name: Name, span: Span, value: Expr) {
-        let local = Local {
-            span,
-            ty: Type::Any,
-            value,
-            secret: false,
-            description: None,
-        };
-        self.locals.insert(name, local);
-    }
 }

@@ -5,7 +5,7 @@ use blueprint::{Expr, ExprKind, Name, Value};
 use cartographer::inputs::{ResourceOutput, ResourceOutputs, SourceOutput};
 use diag::{Span, Spanned};
 
-use super::owners::{ChainResource, local};
+use super::chain_resource::{ChainResource, local};
 
 /// The sorts of outputs: the field of a resource that declares inputs of the sort, and its name here.
 const SORTS: [(&str, OutputSort); 3] = [

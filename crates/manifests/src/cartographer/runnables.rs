@@ -5,10 +5,10 @@ use cartographer::compat::Compat;
 use cartographer::kinds::CartoKind;
 use diag::Span;
 
+use super::calls::{RUN_OUTPUTS, RUN_READY};
+use super::chain_resource::newest_healthy;
 use super::codes::{RUNNABLE_NOT_RUN, UNKNOWN_TEMPLATE};
-use super::functions::{RUN_OUTPUTS, RUN_READY};
-use super::lowering::LoweredParts;
-use super::owners::newest_healthy;
+use super::parts::LoweredParts;
 use super::platform::{CartoObject, Platform};
 use super::runs::as_run;
 use super::stamping::{StampedResource, spec_of, stamp_runnable};

@@ -64,3 +64,6 @@ pub(super) fn as_run(
 fn field(name: &str, span: Span, value: Expr) -> (Spanned<Name>, Expr) {
     (Spanned::new(name.into(), span), value)
 }
+
+#[cfg(test)]
+mod tests;

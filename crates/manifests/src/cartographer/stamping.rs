@@ -13,9 +13,9 @@ use cartographer::stamp::{
 use diag::{Diagnostics, Span, Spanned};
 use kubernetes::{ApiVersion, GroupKind, KindType};
 
+use super::calls::{FILL, STAMP};
+use super::chain_resource::ChainResource;
 use super::codes::STAMP_FAILED;
-use super::functions::{FILL, STAMP};
-use super::owners::ChainResource;
 use super::platform::CartoObject;
 use super::producers::{forecast, references};
 use super::written::{part_at, place_at, place_inside};

@@ -1,304 +1,229 @@
-//! Lowering of templates that make a further object for every change, and of runnables.
+//! Lowering of supply chains: what owners become, what their resources read, and where mistakes are.
 
-use blueprint::{Expr, ExprKind, Packages, Value};
+use blueprint::{Expr, ExprKind, Packages, ReferenceHead, Value};
 use diag::Files;
-use dialect::{Dialect, Document, LoadContext, Lowered};
+use dialect::{Answer, Answers, Dialect, Document, FolderEntry, LoadContext, Lowered, Wanted};
 use expr::FunctionTable;
 use syntax::Format;
 
 use super::CartographerDialect;
-use super::functions::{RUN_OUTPUTS, RUN_READY, insert_functions};
 
+/// A chain of a source, which options choose, and its reader.
 const CHAIN: &str = "\
 apiVersion: carto.run/v1alpha1
-kind: ClusterSupplyChain
-metadata: {name: web}
+kind: ClusterDelivery
+metadata: {name: run}
 spec:
   selector: {type: web}
   resources:
-  - name: image
-    templateRef: {kind: ClusterImageTemplate, name: image}
+  - name: fetch
+    templateRef: {kind: ClusterSourceTemplate, name: fetch}
+  - name: check
+    templateRef:
+      kind: ClusterSourceTemplate
+      options:
+      - {name: check, selector: {matchLabels: {checked: 'yes'}}}
+      - {passThrough: fetched, selector: {matchLabels: {checked: 'no'}}}
+    sources: [{name: fetched, resource: fetch}]
+  - name: run
+    templateRef: {kind: ClusterTemplate, name: run}
+    sources: [{name: checked, resource: check}]
 ---
 apiVersion: carto.run/v1alpha1
-kind: ClusterImageTemplate
-metadata: {name: image}
+kind: ClusterSourceTemplate
+metadata: {name: fetch}
 spec:
-  imagePath: .status.image
-  lifecycle: LIFECYCLE
+  urlPath: .data.url
+  revisionPath: .data.revision
   template:
-    apiVersion: runs.example/v1
-    kind: Build
-    metadata: {generateName: $(workload.metadata.name)$-}
-    spec: {source: $(workload.spec.source.git.url)$}
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: source}
+    data: {url: $(deliverable.spec.source.git.url)$, revision: r1}
 ---
 apiVersion: carto.run/v1alpha1
-kind: Workload
-metadata: {name: shop, namespace: dev, labels: {type: web}}
+kind: ClusterTemplate
+metadata: {name: run}
 spec:
-  source: {git: {url: 'https://example.com/shop'}}
+  params: [{name: replicas, default: 3}]
+  template:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: run}
+    spec: {replicas: $(params.replicas)$, paused: false, version: at $(source.revision)$}
+---
 ";
 
-const RUNNABLE: &str = "\
-apiVersion: carto.run/v1alpha1
-kind: ClusterRunTemplate
-metadata: {name: test}
-spec:
-  outputs: {url: .status.url}
-  template:
-    apiVersion: runs.example/v1
-    kind: Build
-    metadata: {generateName: $(runnable.metadata.name)$-}
-    spec: {source: $(runnable.spec.inputs.revision)$}
----
-apiVersion: carto.run/v1alpha1
-kind: Runnable
-metadata: {name: unit, namespace: dev}
-spec:
-  retentionPolicy: {maxFailedRuns: 2, maxSuccessfulRuns: 3}
-  runTemplateRef: {name: test}
-  inputs: {revision: r1}
-";
+fn owner(labels: &str) -> String {
+    format!(
+        "apiVersion: carto.run/v1alpha1\nkind: Deliverable\n\
+         metadata: {{name: shop, namespace: dev, labels: {{{labels}}}}}\n\
+         spec: {{source: {{git: {{url: 'https://example.com'}}}}}}\n"
+    )
+}
 
 fn lower(text: &str) -> Lowered {
     let mut files = Files::new();
-    let file = files.add("chain.yaml", text);
-    let (trees, found) = syntax::parse_stream(file, text, Format::of_name("chain.yaml"));
-    assert!(found.is_empty());
+    let file = files.add("app.yaml", text);
+    let (trees, found) = syntax::parse_stream(file, text, Format::Yaml);
+    assert!(found.is_empty(), "{:?}", found.iter().next());
     let context = LoadContext::NONE;
-    let document = Document::new(file, "chain.yaml", text, &trees, &context);
-    CartographerDialect.lower(&document, &FunctionTable::default(), &Packages::default())
+    let document = Document::new(file, "app.yaml", text, &trees, &context);
+    assert_eq!(CartographerDialect.recognise(&document), 90);
+    lowered(&document)
 }
 
-/// The diagnostics as `CODE: MESSAGE`.
-fn mistakes(lowered: &Lowered) -> Vec<String> {
+fn lowered(document: &Document<'_>) -> Lowered {
+    CartographerDialect.lower(document, &FunctionTable::default(), &Packages::default())
+}
+
+/// The diagnostics as `LINE CODE`.
+fn mistakes(text: &str, lowered: &Lowered) -> Vec<String> {
+    let line = |at: u32| text[..at as usize].matches('\n').count() + 1;
     let found = lowered.diagnostics.iter();
     found
-        .map(|one| format!("{}: {}", one.code.name, one.message))
+        .map(|one| format!("{} {}", line(one.span().start), one.code.name))
         .collect()
 }
 
-/// The type of a resource.
-fn type_of(lowered: &Lowered, name: &str) -> String {
-    let resource = &lowered.blueprint.resources[name];
-    resource.type_name.item.name().to_string()
+/// The part of an expression below these keys.
+fn part<'e>(expr: &'e Expr, keys: &[&str]) -> &'e Expr {
+    keys.iter().fold(expr, |expr, key| {
+        let ExprKind::Map(entries) = &expr.kind else {
+            panic!("{key}: {expr:?} is no map");
+        };
+        let entry = entries.iter().find(|(name, _)| *name.item == **key);
+        &entry.unwrap_or_else(|| panic!("no {key}")).1
+    })
 }
 
-/// A field of the spec of a resource, which must be data.
-fn field(lowered: &Lowered, name: &str, field: &str) -> Value {
-    let spec = &lowered.blueprint.resources[name].spec;
-    let ExprKind::Map(entries) = &spec.kind else {
-        panic!("{name} has no map");
-    };
-    let entry = entries.iter().find(|(key, _)| *key.item == *field);
-    entry.map_or(Value::Null, |(_, entry)| data(entry))
-}
-
-fn data(expr: &Expr) -> Value {
-    match &expr.kind {
-        ExprKind::Literal(value) => value.clone(),
-        ExprKind::Map(entries) => Value::map(
-            entries
-                .iter()
-                .map(|(key, entry)| (key.item.clone(), data(entry))),
-        ),
-        other => panic!("{other:?} is no data"),
-    }
-}
-
-/// Calls a function of the dialect.
-fn call(name: &str, arguments: &[Value]) -> Value {
-    let mut table = FunctionTable::new();
-    insert_functions(&mut table);
-    let function = table.of(super::NAME).get(name).expect("the function");
-    let native = function.native.as_ref().expect("a native function");
-    native.call(arguments).expect("a value")
-}
-
-fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
-    Value::map(entries)
+/// The outputs that an expression reads.
+fn outputs_read(expr: &Expr) -> Vec<String> {
+    let mut read = Vec::new();
+    expr.references(&mut |reference| {
+        if let ReferenceHead::Local(name) = &reference.head {
+            read.push(name.to_string());
+        }
+    });
+    read
 }
 
 #[test]
-fn a_template_that_is_not_mutable_becomes_a_series_of_runs() {
-    let name = "workload/dev/shop/image";
-    for (lifecycle, rule) in [
-        ("immutable", Value::Null),
-        (
-            "tekton",
-            map([("singleConditionType", Value::from("Succeeded"))]),
-        ),
-    ] {
-        let lowered = lower(&CHAIN.replace("LIFECYCLE", lifecycle));
-        assert_eq!(mistakes(&lowered), [""; 0]);
-        assert_eq!(type_of(&lowered, name), "kubernetes/run");
-        assert_eq!(field(&lowered, name, "healthRule"), rule);
-        assert_eq!(field(&lowered, name, "retention"), Value::Null);
-        let template = field(&lowered, name, "template");
-        let metadata = template.get("metadata").unwrap();
-        assert_eq!(metadata.get("generateName"), Some(&Value::from("shop-")));
-        // The labels of the series are those of its objects.
-        let selector = field(&lowered, name, "selector");
-        assert_eq!(metadata.get("labels"), Some(&selector));
-        let label = selector.get("carto.run/template-lifecycle");
-        assert_eq!(label, Some(&Value::from(lifecycle)));
-    }
-}
-
-#[test]
-fn a_label_that_is_too_long_is_shortened_in_the_selector_too() {
-    let name = "a".repeat(64);
-    let text = CHAIN.replace("LIFECYCLE", "immutable");
-    let text = text.replace("name: shop,", &format!("name: {name},"));
+fn each_stamped_object_of_an_owner_is_a_resource() {
+    let text = format!("{CHAIN}{}", owner("type: web, checked: 'no'"));
     let lowered = lower(&text);
-    let resource = format!("workload/dev/{name}/image");
-    let selector = field(&lowered, &resource, "selector");
-    let label = selector.get("carto.run/workload-name").cloned().unwrap();
-    assert_eq!(label.as_text().map(str::len), Some(63));
-    let template = field(&lowered, &resource, "template");
-    let labels = template.get("metadata").unwrap().get("labels");
-    assert_eq!(labels, Some(&selector));
-}
-
-#[test]
-fn a_name_has_to_fit_the_lifecycle() {
-    let text = CHAIN.replace("LIFECYCLE", "mutable");
-    let why = "a mutable template has one object, which needs a fixed name";
+    // The template of the other option is not there, which this owner does not need.
+    assert_eq!(mistakes(&text, &lowered), ["13 chain-hint"]);
+    let resources = &lowered.blueprint.resources;
+    let names: Vec<&str> = resources.keys().map(|name| name.as_ref()).collect();
     assert_eq!(
-        mistakes(&lower(&text)),
-        [format!("template-content: {why}")]
+        names,
+        ["deliverable/dev/shop/fetch", "deliverable/dev/shop/run"]
     );
-    let text = CHAIN.replace("LIFECYCLE", "tekton");
-    let text = text.replace("generateName", "name");
-    let why = "each run makes a new object, so its name cannot be fixed";
+    let run = &resources["deliverable/dev/shop/run"];
+    assert_eq!(&**run.type_name.item.name(), "kubernetes/apps/Deployment");
+    assert!(run.readiness.is_some());
+    let literal = |keys: &[&str]| part(&run.spec, keys).as_literal().cloned();
+    assert_eq!(literal(&["spec", "replicas"]), Some(Value::Int(3)));
+    assert_eq!(literal(&["spec", "paused"]), Some(Value::Bool(false)));
     assert_eq!(
-        mistakes(&lower(&text)),
-        [format!("template-content: {why}")]
+        literal(&["metadata", "namespace"]),
+        Some(Value::text("dev"))
     );
-}
-
-#[test]
-fn a_runnable_becomes_a_series_of_runs() {
-    let lowered = lower(RUNNABLE);
-    assert_eq!(mistakes(&lowered), [""; 0]);
-    let name = "runnable/dev/unit";
-    assert_eq!(type_of(&lowered, name), "kubernetes/run");
-    let template = field(&lowered, name, "template");
-    let source = template.get("spec").and_then(|spec| spec.get("source"));
-    assert_eq!(source, Some(&Value::from("r1")));
-    let selector = map([
-        ("carto.run/runnable-name", Value::from("unit")),
-        ("carto.run/run-template-name", Value::from("test")),
-    ]);
-    assert_eq!(field(&lowered, name, "selector"), selector);
-    let limits = field(&lowered, name, "retention");
-    assert_eq!(limits.get("maxSuccessfulRuns"), Some(&Value::Int(3)));
-    assert!(lowered.blueprint.locals.contains_key(name));
-}
-
-#[test]
-fn a_runnable_that_selects_an_object_is_not_run() {
-    let selector = "  selector:\n    resource: {apiVersion: v1, kind: ConfigMap}\n    \
-                    matchingLabels: {a: b}\n";
-    let lowered = lower(&format!("{RUNNABLE}{selector}"));
+    let labels = literal(&["metadata", "labels"]).expect("the labels are known");
     assert_eq!(
-        mistakes(&lowered),
-        ["runnable-not-run: `Runnable/dev/unit` is checked and not run"]
+        labels
+            .get("carto.run/delivery-name")
+            .and_then(Value::as_text),
+        Some("run")
     );
-    assert!(lowered.blueprint.resources.is_empty());
-    let lowered = lower(&RUNNABLE.replace(
-        "runTemplateRef: {name: test}",
-        "runTemplateRef: {name: tes}",
-    ));
+}
+
+#[test]
+fn only_parts_that_read_an_output_are_known_later() {
+    let text = format!("{CHAIN}{}", owner("type: web, checked: 'no'"));
+    let lowered = lower(&text);
+    let run = &lowered.blueprint.resources["deliverable/dev/shop/run"];
+    let version = part(&run.spec, &["spec", "version"]);
+    assert!(matches!(version.kind, ExprKind::Call(_)));
+    assert_eq!(outputs_read(&run.spec), ["deliverable/dev/shop/check"]);
+    let written = "at $(source.revision)$";
     assert_eq!(
-        mistakes(&lowered),
-        [
-            "unused-part: nothing here uses the template `test`",
-            "unknown-template: there is no ClusterRunTemplate `tes`",
-        ]
+        &text[version.span.start as usize..version.span.end as usize],
+        written
     );
 }
 
 #[test]
-fn a_runnable_that_a_chain_stamps_is_an_object_that_nothing_runs() {
-    let text = CHAIN.replace("LIFECYCLE", "mutable");
-    let text = text.replace("generateName", "name");
-    let text = text.replace("runs.example/v1", "carto.run/v1alpha1");
-    let lowered = lower(&text.replace("kind: Build", "kind: Runnable"));
-    let name = "workload/dev/shop/image";
-    assert_eq!(type_of(&lowered, name), "kubernetes/carto.run/Runnable");
-    assert!(
-        mistakes(&lowered)
-            .iter()
-            .any(|one| one.starts_with("runnable-not-run: `image` stamps a runnable")),
-        "{:?}",
-        mistakes(&lowered)
-    );
-}
-
-/// A run with an output, or without one.
-fn run(succeeded: &str, url: Option<&str>) -> Value {
-    let condition = map([
-        ("type", Value::from("Succeeded")),
-        ("status", Value::from(succeeded)),
-    ]);
-    let mut status = vec![("conditions", Value::list([condition]))];
-    status.extend(url.map(|url| ("url", Value::from(url))));
-    map([("status", Value::map(status))])
-}
-
-fn run_template() -> Value {
-    let outputs = map([("url", Value::from(".status.url"))]);
-    map([
-        ("kind", Value::from("ClusterRunTemplate")),
-        ("spec", map([("outputs", outputs)])),
-    ])
+fn an_option_passes_its_input_through() {
+    let text = format!("{CHAIN}{}", owner("type: web, checked: 'no'"));
+    let lowered = lower(&text);
+    let passed = &lowered.blueprint.locals["deliverable/dev/shop/check"];
+    assert_eq!(outputs_read(&passed.value), ["deliverable/dev/shop/fetch"]);
 }
 
 #[test]
-fn a_run_is_ready_when_the_newest_one_is_healthy_and_has_its_outputs() {
-    let fields = |status: &str, object: Value| {
-        let health = [("status", status), ("message", "the tests failed")];
-        map([
-            ("object", object),
-            ("newest", Value::from("unit-2")),
-            (
-                "health",
-                Value::map(health.map(|(key, text)| (key, Value::from(text)))),
-            ),
-        ])
+fn a_missing_template_is_reported_once_and_not_by_its_readers() {
+    let text = format!("{CHAIN}{}", owner("type: web, checked: 'yes'"));
+    let lowered = lower(&text);
+    assert_eq!(mistakes(&text, &lowered), ["13 unknown-template"]);
+}
+
+#[test]
+fn an_owner_that_nothing_selects_is_a_mistake_at_its_labels() {
+    let text = format!("{CHAIN}{}", owner("type: batch"));
+    let lowered = lower(&text);
+    let line = CHAIN.matches('\n').count() + 3;
+    assert!(mistakes(&text, &lowered).contains(&format!("{line} no-chain")));
+    let text = format!("{CHAIN}{}", owner("type: web"));
+    assert!(mistakes(&text, &lower(&text)).contains(&"12 no-option".to_owned()));
+}
+
+/// Lowers a folder with one file, of which the platform is elsewhere.
+#[test]
+fn a_folder_uses_the_platform_that_its_settings_name() {
+    let mut files = Files::new();
+    let listing = "shop.yaml\n";
+    let file = files.add("apps/", listing);
+    let entries = FolderEntry::of_listing(listing);
+    let mut context = LoadContext {
+        is_folder: true,
+        ..LoadContext::default()
     };
-    let why = |fields: Value| call(RUN_READY, &[run_template(), fields]);
-    let good = run("True", Some("u"));
-    assert_eq!(why(fields("True", good.clone())), Value::Null);
-    let failed = why(fields("False", good.clone()));
-    assert_eq!(
-        failed,
-        Value::from("the run `unit-2` is not healthy: the tests failed")
-    );
-    let running = why(fields("Unknown", good));
-    assert!(running.as_text().unwrap().contains("is not healthy yet"));
-    let without = why(fields("True", run("True", None)));
-    assert!(without.as_text().unwrap().starts_with("`.status.url`"));
-    // The health in a simulation is made up.
-    let simulated = [
-        run_template(),
-        fields("made up", run("True", Some("u"))),
-        Value::Bool(true),
-    ];
-    assert_eq!(call(RUN_READY, &simulated), Value::Null);
-}
-
-#[test]
-fn outputs_of_a_runnable_are_unknown_while_no_run_has_all_of_them() {
-    let outputs = |object: Value| call(RUN_OUTPUTS, &[run_template(), object]);
-    let expected = map([("url", Value::from("u"))]);
-    assert_eq!(outputs(run("True", Some("u"))), expected);
-    for object in [
-        Value::Null,
-        Value::unknown(None, None),
-        run("True", None),
-        run("False", Some("u")),
-    ] {
-        assert!(outputs(object.clone()).is_unknown(), "{object:?}");
+    let document = Document::of_folder(file, "apps", listing, &entries, &context);
+    // Names alone do not show that the folder has objects of Cartographer.
+    assert_eq!(CartographerDialect.recognise(&document), 0);
+    let paths = [("platform".into(), Value::list([Value::text("/platform")]))];
+    let settings = dialect::DialectSettings::read(CartographerDialect.settings(), &paths);
+    context
+        .settings
+        .set("cartographer", settings.expect("the setting exists"));
+    let workload = owner("type: web, checked: 'no'");
+    let mut answer = |wanted: &Wanted| match wanted {
+        Wanted::Folder(path) if **path == *"/platform" => {
+            Answer::Folder(FolderEntry::of_listing("chain.yaml\n"))
+        }
+        Wanted::Text(path) if **path == *"/platform/chain.yaml" => {
+            Answer::Text(files.add(&**path, CHAIN), CHAIN.into())
+        }
+        Wanted::Text(path) if **path == *"shop.yaml" => Answer::Text(
+            files.add(&**path, workload.as_str()),
+            workload.as_str().into(),
+        ),
+        other => panic!("{other:?} is not answered"),
+    };
+    for _ in 0..2 {
+        let document = Document::of_folder(file, "apps", listing, &entries, &context);
+        let wanted = CartographerDialect.required_data(&document);
+        let new = wanted
+            .into_iter()
+            .filter(|wanted| context.answers.get(wanted).is_none());
+        let answers: Vec<(Wanted, Answer)> = new.map(|one| (one.clone(), answer(&one))).collect();
+        context.answers = Answers::with(&context.answers, answers);
     }
+    let document = Document::of_folder(file, "apps", listing, &entries, &context);
+    assert_eq!(CartographerDialect.recognise(&document), 30);
+    let lowered = lowered(&document);
+    assert!(lowered.diagnostics.is_empty());
+    assert_eq!(lowered.blueprint.resources.len(), 2);
 }
