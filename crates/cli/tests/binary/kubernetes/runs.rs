@@ -87,8 +87,13 @@ impl ClusterPlace {
     /// Ends the newest run, as its controller does: `True` or `False`, and its image.
     #[track_caller]
     fn end_newest(&self, succeeded: &str, image: &str) {
-        let runs = self.runs();
-        let name = runs.last().unwrap()["metadata"]["name"].as_str().unwrap();
+        self.end(self.runs().last().unwrap(), succeeded, image);
+    }
+
+    /// Ends a run, as its controller does.
+    #[track_caller]
+    fn end(&self, run: &Json, succeeded: &str, image: &str) {
+        let name = run["metadata"]["name"].as_str().unwrap();
         let status = format!(
             r#"{{"status": {{"image": "{image}", "conditions":
                 [{{"type": "Succeeded", "status": "{succeeded}", "message": "of {image}"}}]}}}}"#
@@ -246,6 +251,76 @@ fn runs_in_a_new_namespace_are_made_after_it() {
     cluster.ends(&["destroy", "-y"], "0 created, 0 updated, 2 deleted");
 }
 
+#[test]
+fn another_rule_judges_the_runs_that_are_there() {
+    let Some(cluster) = cluster("run-rule", SERIES) else {
+        return;
+    };
+    cluster.deploy_at_once();
+    cluster.end_newest("False", "one");
+    let rule = "healthRule: {singleConditionType: Succeeded}";
+    cluster.write(&SERIES.replace(rule, "healthRule: {alwaysHealthy: {}}"));
+    cluster.ends(&["deploy", "-y"], "1 created, 1 updated, 0 deleted");
+    assert_eq!(cluster.sources(), ["A"]);
+    assert_eq!(cluster.image().as_deref(), Some("one"));
+    cluster.is_up_to_date();
+}
+
+#[test]
+fn a_series_that_is_replaced_begins_anew() {
+    let Some(cluster) = cluster("run-anew", SERIES) else {
+        return;
+    };
+    cluster.deploy_at_once();
+    cluster.write(&SERIES.replace("source: A", "source: B"));
+    cluster.deploy_at_once();
+    assert_eq!(cluster.sources(), ["A", "B"]);
+    let replace = ["deploy", "-y", "--wait", "0s", "--replace", "build"];
+    cluster.exits(0, &replace);
+    assert_eq!(cluster.sources(), ["B"]);
+    // Other labels are another series. The old one stays until the new one is healthy.
+    let other = SERIES.replace("app: shop", "app: other");
+    cluster.write(&other.replace("source: A", "source: C"));
+    cluster.deploy_at_once();
+    let runs = cluster.runs();
+    assert_eq!(runs.len(), 2);
+    let new = runs.iter().find(|run| run["spec"]["source"] == "C");
+    cluster.end(new.unwrap(), "True", "three");
+    cluster.exits(0, &["deploy", "-y"]);
+    assert_eq!(cluster.sources(), ["C"]);
+    assert_eq!(cluster.image().as_deref(), Some("three"));
+    cluster.is_up_to_date();
+}
+
+#[test]
+fn data_of_a_secret_in_a_template_are_not_shown() {
+    let document = "\
+version: 2023-04-20
+resources:
+  token:
+    type: kubernetes/run
+    spec:
+      template:
+        apiVersion: v1
+        kind: Secret
+        metadata: {generateName: token-, namespace: NS, labels: {app: shop}}
+        stringData: {password: s3cr3t-text}
+      selector: {app: shop}
+";
+    let Some(cluster) = ClusterPlace::with("run-secret", document) else {
+        return;
+    };
+    cluster.exits(0, &["stage", "--verbose"]);
+    cluster.ends(&["deploy", "-y"], "1 created, 0 updated, 0 deleted");
+    cluster.is_up_to_date();
+    cluster.write(&document.replace("s3cr3t-text", "an0ther-s3cr3t"));
+    cluster.ends(&["deploy", "-y"], "0 created, 1 updated, 0 deleted");
+    cluster.exits(0, &["show", "--json"]);
+    let encoded = ["czNjcjN0LXRleHQ", "YW4wdGhlci1zM2NyM3"];
+    cluster.hides(&[&["s3cr3t-text", "an0ther-s3cr3t"][..], &encoded[..]].concat());
+    cluster.ends(&["destroy", "-y"], "0 created, 0 updated, 1 deleted");
+}
+
 /// A chain whose tests run again for every change.
 const CHAIN: &str = "\
 apiVersion: carto.run/v1alpha1
@@ -358,4 +433,65 @@ fn a_runnable_runs_its_template_for_every_input() {
     assert_eq!(cluster.sources(), ["r1", "r2"]);
     cluster.ends(&["destroy", "-y"], "0 created, 0 updated, 1 deleted");
     assert_eq!(cluster.sources(), [""; 0]);
+}
+
+/// A chain whose second resource is rendered by ytt, from the output of the first one.
+const RENDERED: &str = "\
+apiVersion: carto.run/v1alpha1
+kind: ClusterTemplate
+metadata: {name: run}
+spec:
+  lifecycle: immutable
+  ytt: |
+    #@ load(\"@ytt:data\", \"data\")
+    ---
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {generateName: note-}
+    data:
+      image: #@ data.values.images.built.image
+---
+";
+
+#[test]
+fn a_run_that_reads_the_output_of_another_one_waits_for_it() {
+    let mutable = "\
+apiVersion: carto.run/v1alpha1
+kind: ClusterTemplate
+metadata: {name: run}
+spec:
+  template:
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: note}
+    data: {image: $(images.built.image)$}
+---
+";
+    assert!(CHAIN.contains(mutable));
+    let document = CHAIN.replace(mutable, RENDERED);
+    let Some(cluster) = cluster("run-rendered", &document) else {
+        return;
+    };
+    let images = || {
+        let found = cluster.object("configmap").unwrap();
+        let items = found["items"].as_array().unwrap().iter();
+        let images = items.filter_map(|item| Some(item["data"]["image"].as_str()?.to_owned()));
+        let mut images: Vec<String> = images.collect();
+        images.sort();
+        images
+    };
+    cluster.deploy_at_once();
+    assert_eq!(images(), [""; 0]);
+    cluster.end_newest("True", "one");
+    cluster.ends(&["deploy", "-y"], "1 created, 0 updated, 0 deleted");
+    assert_eq!(images(), ["one"]);
+    cluster.is_up_to_date();
+    cluster.write(&document.replace("tag: v1", "tag: v2"));
+    cluster.deploy_at_once();
+    cluster.end_newest("True", "two");
+    cluster.ends(&["deploy", "-y"], "0 created, 1 updated, 0 deleted");
+    assert_eq!(images(), ["one", "two"]);
+    cluster.is_up_to_date();
+    cluster.ends(&["destroy", "-y"], "0 created, 0 updated, 2 deleted");
+    assert_eq!(images(), [""; 0]);
 }
