@@ -53,9 +53,14 @@ pub(crate) async fn plan_run(
         let recorded = SeriesId::read(request.id.unwrap_or_default())?;
         let id = SeriesId::new(&spec, placed.namespace.clone());
         if let Some(replaces) = difference(&recorded, &id) {
+            // A delete of the old series must not find the new runs.
+            let labels = FieldPath::parse("metadata.labels");
+            let mut unknown = placed.unknown.iter();
+            let is_open = unknown.any(|path| path.covers(&labels) || labels.covers(path));
+            let finds_new = is_open || recorded.finds(&id, &placed.body);
             return Ok(Planned {
                 verdict: Verdict::Replace {
-                    delete_first: Some(false),
+                    delete_first: Some(finds_new),
                 },
                 replaces: vec![replaces],
                 ..planning.planned()

@@ -45,6 +45,18 @@ impl SeriesId {
         }
     }
 
+    /// Whether the selector finds an object of another series.
+    pub(super) fn finds(&self, other: &SeriesId, object: &Json) -> bool {
+        let labels = &object["metadata"]["labels"];
+        let mut selected = self.selector.split(',');
+        self.kind == other.kind
+            && self.namespace == other.namespace
+            && selected.all(|label| {
+                let (key, value) = label.split_once('=').unwrap_or((label, ""));
+                labels[key] == json!(value)
+            })
+    }
+
     /// Reads a recorded id.
     ///
     /// # Errors
@@ -336,6 +348,20 @@ mod tests {
         let surplus = series.take_surplus(limits);
         assert_eq!(names(&surplus), ["b", "a"]);
         assert_eq!(names(&series.runs), ["e", "d", "c"]);
+    }
+
+    #[test]
+    fn a_series_finds_the_runs_of_a_narrower_one() {
+        let id = |namespace: &str, selector: &str| SeriesId {
+            kind: kind(),
+            namespace: Some(namespace.into()),
+            selector: selector.to_owned(),
+        };
+        let object = json!({"metadata": {"labels": {"app": "shop", "tier": "web"}}});
+        let narrow = id("a", "app=shop,tier=web");
+        assert!(id("a", "app=shop").finds(&narrow, &object));
+        assert!(!id("a", "app=other").finds(&narrow, &object));
+        assert!(!id("b", "app=shop").finds(&narrow, &object));
     }
 
     #[test]

@@ -226,7 +226,7 @@ fn what_the_server_refuses_is_a_mistake_in_the_plan() {
     let Some(cluster) = cluster("run-refused", &document) else {
         return;
     };
-    cluster.refused(&["stage"], &["spec.size"]);
+    cluster.refused(&["stage"], &["spec.size", "shop.blueprint.yaml:11:"]);
     let named = SERIES.replace("generateName: build-", "name: build");
     cluster.write(&named);
     cluster.refused(&["stage"], &["its name cannot be fixed"]);
@@ -290,6 +290,11 @@ fn a_series_that_is_replaced_begins_anew() {
     assert_eq!(cluster.sources(), ["C"]);
     assert_eq!(cluster.image().as_deref(), Some("three"));
     cluster.is_up_to_date();
+    // The old labels find the new runs too, so the old series goes first.
+    let narrow = other.replace("app: other", "app: other, tier: web");
+    cluster.write(&narrow.replace("source: A", "source: D"));
+    cluster.deploy_at_once();
+    assert_eq!(cluster.sources(), ["D"]);
 }
 
 #[test]
