@@ -67,6 +67,20 @@ pub fn run_health(rule: &Value, object: &Value) -> &'static str {
     }
 }
 
+/// Why a run that has this name, health and message is not healthy; `None` if it is.
+pub fn run_problem(name: &str, health: &str, message: &str) -> Option<String> {
+    let what = match health {
+        TRUE => return None,
+        FALSE => "is not healthy",
+        _ => "is not healthy yet",
+    };
+    let why = match message.is_empty() {
+        true => String::new(),
+        false => format!(": {message}"),
+    };
+    Some(format!("the run `{name}` {what}{why}"))
+}
+
 /// The condition `ResourcesHealthy` of an owner from the entries of its `status.resources`.
 pub fn owner_health(
     resources: &[Value],

@@ -41,18 +41,39 @@ pub struct StampedRun<'a> {
 
 /// The positions of the runs to delete, newest first. Runs of which nobody knows the health stay.
 pub fn surplus_runs(runs: &[StampedRun<'_>], limits: RunLimits) -> Vec<usize> {
-    let (mut failed, mut successful) = (0, 0);
+    let mut kept = KeptRuns::new(limits);
     let mut surplus = newest_first(runs);
-    surplus.retain(|at| {
-        let (count, limit) = match runs.get(*at).map(|run| run.health) {
-            Some(TRUE) => (&mut successful, limits.successful),
-            Some(FALSE) => (&mut failed, limits.failed),
-            _ => return false,
+    surplus.retain(|at| runs.get(*at).is_some_and(|run| !kept.keep(run.health)));
+    surplus
+}
+
+/// Counts runs that are shown to it from the newest to the oldest.
+pub struct KeptRuns {
+    limits: RunLimits,
+    failed: i64,
+    successful: i64,
+}
+
+impl KeptRuns {
+    /// Nothing is counted yet.
+    pub fn new(limits: RunLimits) -> KeptRuns {
+        KeptRuns {
+            limits,
+            failed: 0,
+            successful: 0,
+        }
+    }
+
+    /// Whether the next run is kept, by its health. A run of which nobody knows the health is.
+    pub fn keep(&mut self, health: &str) -> bool {
+        let (count, limit) = match health {
+            TRUE => (&mut self.successful, self.limits.successful),
+            FALSE => (&mut self.failed, self.limits.failed),
+            _ => return true,
         };
         *count += 1;
-        *count > limit
-    });
-    surplus
+        *count <= limit
+    }
 }
 
 /// The position of the newest healthy run, whose output counts.

@@ -8,7 +8,7 @@ mod simple;
 
 use blueprint::Value;
 
-pub use object::{LabelSubject, run_labels, stamped_labels};
+pub use object::{LabelSubject, label_value, run_labels, stamped_labels};
 pub use request::{
     OwnerReference, StampFailure, StampFailureClass, StampNote, StampRequest, Stamped, YttMistake,
     YttTemplates,

@@ -258,7 +258,7 @@ pub(crate) async fn delete_object(
 }
 
 /// Waits until an object does not exist any more, or is another one.
-async fn wait_until_gone(
+pub(crate) async fn wait_until_gone(
     context: &CallContext<'_>,
     id: &ObjectId,
     uid: Option<&str>,

@@ -8,7 +8,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::cluster::{ApplyOptions, Cluster, RequestError};
 use crate::kinds::ApiKind;
-use crate::problems::error_of;
+use crate::observed::ObjectFacts;
+use crate::problems::{error_of, refuse_other_cluster};
 use crate::settings::{Conflicts, Settings};
 
 /// The longest name of a field manager that the API takes, in bytes.
@@ -40,6 +41,20 @@ impl CallContext<'_> {
     /// Converts the failure of a request that changes nothing.
     pub(crate) fn failed(&self, error: RequestError) -> ProviderError {
         error_of(error, self.cluster)
+    }
+
+    /// Fails if the cluster is another one than that of a record.
+    pub(crate) async fn refuse_other_cluster(
+        &self,
+        known: &ObjectFacts,
+    ) -> Result<(), ProviderError> {
+        let Some(recorded) = &known.cluster else {
+            return Ok(());
+        };
+        let identity = self.cluster.identity().await;
+        let identity = identity.map_err(|error| self.failed(error))?;
+        let recorded = [(recorded, &known.server)];
+        refuse_other_cluster(self.cluster, identity.as_ref(), &recorded)
     }
 
     /// The kind of an object. `None` if the cluster does not have it.

@@ -252,7 +252,7 @@ async fn list(
 }
 
 /// The text as a value of a query.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {

@@ -30,6 +30,7 @@ mod observed;
 mod planning;
 mod problems;
 mod provider;
+mod runs;
 mod session;
 mod settings;
 mod types;

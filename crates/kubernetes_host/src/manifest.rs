@@ -21,9 +21,9 @@ pub(crate) struct Manifest {
     /// The namespace that the spec writes.
     namespace: Option<Name>,
     /// The name; `None` if the server chooses it, or if it is not known yet.
-    name: Option<Name>,
+    pub(crate) name: Option<Name>,
     /// The object without its unknown parts. Its secrets are not marked: it must not be shown.
-    body: Json,
+    pub(crate) body: Json,
     /// The places of the unknown parts.
     pub(crate) unknown: Vec<FieldPath>,
 }

@@ -142,8 +142,12 @@ fn declares_nothing(manifest: &Json) -> bool {
 /// the same to the manager. A manager without fields has a digest too.
 pub(crate) fn digest_of(object: &Json, manager: &str) -> Name {
     let set = fields_of_manager(object, manager).unwrap_or_default();
-    let fields = canonical(&owned(object, &set));
-    let digest = Sha256::digest(fields.to_string().as_bytes());
+    digest_of_json(&owned(object, &set))
+}
+
+/// The digest of some JSON. The order of names does not count.
+pub(crate) fn digest_of_json(json: &Json) -> Name {
+    let digest = Sha256::digest(canonical(json).to_string().as_bytes());
     HEXLOWER.encode(&digest).into()
 }
 

@@ -19,7 +19,7 @@ use crate::json::to_json;
 use crate::manifest::{Manifest, has_open_kind};
 use crate::observed::{ObjectFacts, digest_of, fields_of, id_of, is_made_by};
 use crate::planning::plan_change;
-use crate::problems::refuse_other_cluster;
+use crate::runs::{RUN_TYPE, apply_run, check_run, delete_runs, plan_run, poll_run, read_run};
 use crate::settings::Settings;
 use crate::waiting::status_of;
 
@@ -52,6 +52,9 @@ impl KubernetesSession {
         request: ReadRequest<'_>,
     ) -> Result<ReadOutcome, ProviderError> {
         let context = self.context(call)?;
+        if request.type_name == RUN_TYPE {
+            return read_run(context, request).await;
+        }
         let (id, is_labelled) = match (id_of_read(&context, &request).await?, request.token) {
             (Some(id), _) => (id, false),
             (None, None) => return Ok(ReadOutcome::Unknown),
@@ -61,15 +64,7 @@ impl KubernetesSession {
             },
         };
         let known = ObjectFacts::read(request.private);
-        if let Some(recorded) = &known.cluster {
-            let identity = context.cluster.identity().await;
-            let identity = identity.map_err(|error| context.failed(error))?;
-            refuse_other_cluster(
-                context.cluster,
-                identity.as_ref(),
-                &[(recorded, &known.server)],
-            )?;
-        }
+        context.refuse_other_cluster(&known).await?;
         let Some(object) = context.object(&id).await? else {
             return Ok(ReadOutcome::Absent);
         };
@@ -116,6 +111,9 @@ impl KubernetesSession {
         request: ReadRequest<'_>,
     ) -> Result<Readiness, ProviderError> {
         let context = self.context(call)?;
+        if request.type_name == RUN_TYPE {
+            return poll_run(context, request).await;
+        }
         let Some(id) = id_of_read(&context, &request).await? else {
             return Ok(Readiness::NOT_YET);
         };
@@ -262,6 +260,10 @@ impl Session for KubernetesSession {
         request: CheckRequest<'a>,
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         let mut findings = CheckFindings::default();
+        if request.type_name == RUN_TYPE {
+            findings.diagnostics = check_run(request.spec);
+            return Box::pin(std::future::ready(Ok(findings)));
+        }
         let is_open = has_open_kind(request.type_name, request.spec);
         if let Err(error) = Manifest::of(request.type_name, request.spec)
             && !is_open
@@ -287,7 +289,11 @@ impl Session for KubernetesSession {
         request: PlanRequest<'a>,
     ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(reading(call, async move {
-            plan_change(self.context(call)?, request).await
+            let context = self.context(call)?;
+            match request.type_name == RUN_TYPE {
+                true => plan_run(context, request).await,
+                false => plan_change(context, request).await,
+            }
         }))
     }
 
@@ -298,7 +304,12 @@ impl Session for KubernetesSession {
     ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             let context = self.context(call)?;
+            let is_run = request.type_name == RUN_TYPE;
             match request.operation {
+                Operation::Create | Operation::Update if is_run => {
+                    changing(call, apply_run(context, &request)).await
+                }
+                Operation::Delete if is_run => delete_runs(context, &request).await,
                 Operation::Create | Operation::Update => {
                     changing(call, apply_manifest(context, &request)).await
                 }

@@ -1,4 +1,5 @@
-//! The types of the package: `kubernetes/GROUP/KIND` for each kind, and `kubernetes/object`.
+//! The types of the package: `kubernetes/GROUP/KIND` for each kind, `kubernetes/object` and
+//! `kubernetes/run`.
 //!
 //! Not here: schemas (`kubernetes::schema`).
 
@@ -13,6 +14,7 @@ use ::provider::{
 use blueprint::{Field, Kind, Name, Schema, TypeId};
 
 use crate::data::data_source_type;
+use crate::runs::{RUN_TYPE, run_type};
 
 /// The types of the package. A type is made when it is first used.
 #[derive(Debug)]
@@ -45,6 +47,10 @@ impl KubernetesTypes {
 
 impl TypeSource for KubernetesTypes {
     fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
+        if name == RUN_TYPE {
+            let object = open_type(&KindType::Any).schema;
+            return Some(Arc::new(run_type(object)));
+        }
         let ty = self.known(name)?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = made.get(name) {
@@ -56,7 +62,7 @@ impl TypeSource for KubernetesTypes {
     }
 
     fn has_resource_type(&self, name: &str) -> bool {
-        self.known(name).is_some()
+        name == RUN_TYPE || self.known(name).is_some()
     }
 
     fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {

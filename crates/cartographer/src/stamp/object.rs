@@ -103,7 +103,7 @@ fn add_labels(metadata: &mut Map, request: &StampRequest<'_>, notes: &mut Vec<St
             continue;
         }
         let secret = value.split_secret().1;
-        labels.insert(key.clone(), Value::from(shortened(text)).tainted(secret));
+        labels.insert(key.clone(), Value::from(label_value(text)).tainted(secret));
         let mut annotations = texts(metadata.get("annotations"));
         annotations.insert(key.clone(), value.clone());
         metadata.insert(Name::from("annotations"), Value::Map(Arc::new(annotations)));
@@ -123,8 +123,12 @@ fn texts(value: Option<&Value>) -> Map {
     }
 }
 
-/// The first 54 bytes, or less at the end of a character, and 8 digits of the digest.
-fn shortened(text: &str) -> String {
+/// A text as the value of a label. Of one that is too long, the first 54 bytes, or less at the end of
+/// a character, and 8 digits of the digest.
+pub fn label_value(text: &str) -> String {
+    if text.len() <= LONGEST_LABEL {
+        return text.to_owned();
+    }
     let kept = text.floor_char_boundary(KEPT);
     let mut short = format!("{}-", text.get(..kept).unwrap_or_default());
     for byte in Sha256::digest(text.as_bytes()).iter().take(4) {

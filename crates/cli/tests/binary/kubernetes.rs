@@ -12,4 +12,5 @@ mod life;
 mod refusals;
 mod requests;
 mod rollouts;
+mod runs;
 mod supply_chains;

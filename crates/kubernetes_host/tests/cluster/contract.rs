@@ -272,7 +272,7 @@ pub(crate) fn setup(peer: &Peer) -> Setup {
     }
 }
 
-async fn failures(peer: &Peer, cases: &[Case]) -> Vec<String> {
+pub(crate) async fn failures(peer: &Peer, cases: &[Case]) -> Vec<String> {
     let provider = kubernetes_host::open(package(peer)).await.unwrap();
     check(|| provider.clone(), &setup(peer), cases).await
 }

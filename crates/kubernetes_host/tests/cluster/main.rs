@@ -7,3 +7,4 @@ mod contract;
 mod cut_off;
 mod peer;
 mod rollouts;
+mod runs;

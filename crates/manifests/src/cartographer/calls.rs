@@ -11,3 +11,9 @@ pub(super) const OUTPUT: &str = "(output)";
 
 /// Says why an object is not ready: the template, the object.
 pub(super) const READY: &str = "(ready)";
+
+/// Says why the newest run of a series is not ready: the template, all fields of the resource.
+pub(super) const RUN_READY: &str = "(run-ready)";
+
+/// Reads the outputs of a runnable: the run template, the newest run that succeeded.
+pub(super) const RUN_OUTPUTS: &str = "(run-outputs)";

@@ -83,15 +83,24 @@ pub(super) fn local(name: &Name, span: Span) -> Expr {
 
 /// A reference to all fields of the object of a resource.
 pub(super) fn whole_object(name: &Name, span: Span) -> Expr {
+    fields_of(name, span, &["spec"])
+}
+
+/// A reference to the newest healthy run of a resource.
+pub(super) fn newest_healthy(name: &Name, span: Span) -> Expr {
+    fields_of(name, span, &["spec", "object"])
+}
+
+fn fields_of(name: &Name, span: Span, path: &[&str]) -> Expr {
     let head = ReferenceHead::Resource {
         name: name.clone(),
         bare: true,
     };
-    let spec = blueprint::Accessor {
-        kind: blueprint::AccessorKind::Name("spec".into()),
+    let steps = path.iter().map(|name| blueprint::Accessor {
+        kind: blueprint::AccessorKind::Name((*name).into()),
         span,
-    };
-    reference(head, span, vec![spec])
+    });
+    reference(head, span, steps.collect())
 }
 
 fn reference(head: ReferenceHead, span: Span, path: Vec<blueprint::Accessor>) -> Expr {

@@ -18,5 +18,5 @@ diag::codes! {
     TEMPLATE_PATH = Error "template-path": "a path or a tag of a template leads nowhere";
     CHAIN_HINT = Warning "chain-hint": "a name that nothing in the document declares";
     UNUSED_PART = Note "unused-part": "a template or a param that nothing in the document uses";
-    RUNNABLE_NOT_RUN = Warning "runnable-not-run": "a runnable is checked and not run";
+    RUNNABLE_NOT_RUN = Warning "runnable-not-run": "a runnable is not run";
 }

@@ -6,14 +6,16 @@ use blueprint::{Map, Value};
 use cartographer::compat::Compat;
 use cartographer::conditions::FALSE;
 use cartographer::context::TemplateContext;
-use cartographer::health::{effective_rule, resource_health};
+use cartographer::health::{effective_rule, resource_health, run_problem};
 use cartographer::inputs::ResourceInputs;
+use cartographer::kinds::CartoKind;
 use cartographer::outputs::read_output;
 use cartographer::params::{ParamSources, Params};
+use cartographer::run_outputs::run_outputs;
 use cartographer::stamp::{OwnerReference, StampFailure, StampRequest, evaluate, stamp};
 use expr::{FunctionDef, FunctionTable, Native, Refusal, ValueStep};
 
-use super::calls::{FILL, OUTPUT, READY, STAMP};
+use super::calls::{FILL, OUTPUT, READY, RUN_OUTPUTS, RUN_READY, STAMP};
 use super::codes::STAMP_FAILED;
 use super::producers::{outputs_in, record, source};
 use super::settings::{COMPAT, NAME};
@@ -22,11 +24,13 @@ use cartographer::ytt_templates::InProcessYtt;
 /// Adds the functions of the dialect to the table of all functions.
 pub(super) fn insert_functions(table: &mut FunctionTable) {
     let mut own = FunctionTable::new().keeping_null();
-    let functions: [(&'static str, NativeCall); 4] = [
+    let functions: [(&'static str, NativeCall); 6] = [
         (FILL, fill),
         (STAMP, stamp_whole),
         (OUTPUT, output),
         (READY, ready),
+        (RUN_READY, run_ready),
+        (RUN_OUTPUTS, outputs_of_runnable),
     ];
     for (name, run) in functions {
         let docs = "Made by the lowering of supply chains.";
@@ -150,6 +154,50 @@ fn ready(arguments: &[Value]) -> Result<Value, Refusal> {
             .or_else(|| unhealthy(template, object)),
     };
     Ok(why.map_or(Value::Null, Value::text))
+}
+
+/// Why the newest run of a series is not ready (decisions/cartographer#runs).
+fn run_ready(arguments: &[Value]) -> Result<Value, Refusal> {
+    let (template, fields) = (argument(arguments, 0), argument(arguments, 1));
+    let field = |name: &str| fields.get(name).unwrap_or(&Value::Null);
+    let health = |key: &str| field("health").get(key).and_then(Value::as_text);
+    let name = field("newest").as_text().unwrap_or_default();
+    let status = health("status").unwrap_or_default();
+    let message = health("message").unwrap_or_default();
+    let object = field("object");
+    let why = match argument(arguments, 2) {
+        // Simulated health and generations are made up.
+        Value::Bool(true) => None,
+        _ => run_problem(name, status, message).or_else(|| unobserved(object)),
+    };
+    let why = why
+        .or_else(|| without_output(template, object))
+        .or_else(|| without_run_output(template, object));
+    Ok(why.map_or(Value::Null, Value::text))
+}
+
+/// The outputs of a runnable. They are unknown while no run has all of them.
+fn outputs_of_runnable(arguments: &[Value]) -> Result<Value, Refusal> {
+    let (template, object) = (argument(arguments, 0), argument(arguments, 1));
+    let read = run_outputs(template, &[object]);
+    let is_whole = read.from.is_some() && read.failures.is_empty();
+    Ok(match is_whole {
+        true => read.outputs,
+        false => object.as_unknown(),
+    })
+}
+
+/// Why an object lacks an output of its run template. Other templates have no such outputs.
+fn without_run_output(template: &Value, object: &Value) -> Option<String> {
+    let kind = template.get("kind").and_then(Value::as_text);
+    if kind != Some(CartoKind::ClusterRunTemplate.name()) {
+        return None;
+    }
+    let failure = run_outputs(template, &[object])
+        .failures
+        .into_iter()
+        .next()?;
+    Some(format!("`{}`: {}", failure.path, failure.failure))
 }
 
 /// Why the status of an object is that of an earlier generation.

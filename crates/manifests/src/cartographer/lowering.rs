@@ -5,11 +5,11 @@ use cartographer::compat::Compat;
 use diag::FileId;
 use dialect::{Document, Lowered};
 
-use super::codes::RUNNABLE_NOT_RUN;
 use super::faults::check;
 use super::owners::OwnerLowering;
 use super::parts::LoweredParts;
 use super::platform::Platform;
+use super::runnables::lower_runnables;
 use super::schemas::KindSchemas;
 use super::settings::{COMPAT, NAME, platform_files};
 use super::together::{DefinedSchemas, check_together};
@@ -31,13 +31,6 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     let mut schemas = KindSchemas::default();
     for object in platform.objects() {
         check(object, &mut schemas, &mut parts.found);
-    }
-    for runnable in &platform.runnables {
-        parts.found.push(
-            RUNNABLE_NOT_RUN
-                .new(format!("`{}` is checked and not run", runnable.shown()))
-                .label(runnable.span, "nothing is made for it"),
-        );
     }
     let settings = document.context.settings.of(NAME);
     let compat = match settings.switch(COMPAT) {
@@ -63,6 +56,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     for owner in &platform.owners {
         owners.lower(owner, &mut parts);
     }
+    lower_runnables(&platform, compat, &mut parts);
     check_together(&platform, &defined, &mut parts.found);
     let mut found = parts.found;
     found.sort();

@@ -25,6 +25,8 @@ mod parts;
 mod platform;
 mod producers;
 mod recognition;
+mod runnables;
+mod runs;
 mod schemas;
 mod settings;
 mod stamping;

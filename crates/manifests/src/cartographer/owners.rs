@@ -2,18 +2,23 @@
 
 use blueprint::{Expr, Name, PathStep, ReadinessRule, Resource, Value};
 use cartographer::compat::Compat;
+use cartographer::health::effective_rule;
 use cartographer::kinds::CartoKind;
 use cartographer::params::{ParamSources, Params};
 use cartographer::selection::{Selected, TemplateChoice, choose_template, select_blueprint};
-use diag::Span;
+use diag::{Diagnostic, Span};
 
-use super::calls::{OUTPUT, READY};
-use super::chain_resource::{ChainResource, field_path, local, whole_object};
-use super::codes::{NO_CHAIN, NO_OPTION, SEVERAL_CHAINS, UNKNOWN_TEMPLATE};
+use super::calls::{OUTPUT, READY, RUN_READY};
+use super::chain_resource::{ChainResource, field_path, local, newest_healthy, whole_object};
+use super::codes::{NO_CHAIN, NO_OPTION, RUNNABLE_NOT_RUN, SEVERAL_CHAINS, UNKNOWN_TEMPLATE};
 use super::parts::LoweredParts;
 use super::platform::{CartoObject, Platform};
+use super::runs::{as_run, is_run_again};
 use super::stamping::{StampedResource, stamp_resource};
 use super::written::{part_at, place_at};
+
+/// The type of runnables as objects.
+const RUNNABLE_TYPE: &str = "kubernetes/carto.run/Runnable";
 
 /// Lowers owners with the chains and templates of a platform.
 pub(super) struct OwnerLowering<'p> {
@@ -173,7 +178,17 @@ impl<'p> OwnerLowering<'p> {
         let Some(stamped) = stamped else {
             return;
         };
-        let StampedResource { type_name, spec } = stamped;
+        if **stamped.type_name.item.name() == *RUNNABLE_TYPE {
+            parts.found.push(stamped_runnable(resource, &stamped));
+        }
+        let is_run = is_run_again(found);
+        let stamped = match is_run {
+            true => as_run(stamped, &effective_rule(&found.value), found),
+            false => stamped,
+        };
+        let StampedResource {
+            type_name, spec, ..
+        } = stamped;
         let span = resource.place(&["name"]);
         let name = resource.local_name(&resource.name);
         let rule = Value::map([
@@ -182,11 +197,15 @@ impl<'p> OwnerLowering<'p> {
         ]);
         let mut declared = Resource::new(span, type_name, spec.span, spec);
         declared.readiness = Some(Box::new(ReadinessRule {
-            function: READY.into(),
+            function: if is_run { RUN_READY } else { READY }.into(),
             rule: rule.clone(),
         }));
         if kind != CartoKind::ClusterTemplate {
-            let mut arguments = vec![Expr::literal(rule, span), whole_object(&name, span)];
+            let object = match is_run {
+                true => newest_healthy(&name, span),
+                false => whole_object(&name, span),
+            };
+            let mut arguments = vec![Expr::literal(rule, span), object];
             if let Some(producer) = resource.deployment() {
                 arguments.push(local(&resource.local_name(&producer), span));
             }
@@ -234,4 +253,16 @@ fn labels_place(owner: &CartoObject) -> Span {
         Some(_) => place_at(&owner.written, &path),
         None => owner.span,
     }
+}
+
+/// Reports a runnable that a chain stamps: it is an object like others, and nothing here runs it.
+fn stamped_runnable(resource: &ChainResource<'_>, stamped: &StampedResource) -> Diagnostic {
+    RUNNABLE_NOT_RUN
+        .new(format!(
+            "`{}` stamps a runnable for `{}`, which is written to the cluster and not run",
+            resource.name,
+            resource.owner.shown()
+        ))
+        .label(stamped.type_name.span, "only Cartographer runs it")
+        .help("stamp its object itself, in a template with `lifecycle: tekton`")
 }

@@ -7,7 +7,8 @@ use cartographer::context::TemplateContext;
 use cartographer::inputs::ResourceInputs;
 use cartographer::params::Params;
 use cartographer::stamp::{
-    LabelSubject, OwnerReference, StampFailure, StampRequest, Stamped, stamp, stamped_labels,
+    LabelSubject, OwnerReference, StampFailure, StampRequest, Stamped, run_labels, stamp,
+    stamped_labels,
 };
 use diag::{Diagnostics, Span, Spanned};
 use kubernetes::{ApiVersion, GroupKind, KindType};
@@ -27,6 +28,8 @@ pub(super) struct StampedResource {
     pub(super) type_name: Spanned<TypeId>,
     /// The spec: the manifest of the object.
     pub(super) spec: Expr,
+    /// The labels that the object gets.
+    pub(super) labels: Map,
 }
 
 /// Stamps a template for an owner. Reports what cannot be stamped, and returns nothing then.
@@ -63,7 +66,7 @@ pub(super) fn stamp_resource(
         Ok(Stamped { object, .. }) => object,
         Err(failures) => {
             for failure in failures {
-                found.push(mistake(resource, template, failure));
+                found.push(mistake(&resource.name, resource.owner, template, failure));
             }
             return None;
         }
@@ -82,10 +85,52 @@ pub(super) fn stamp_resource(
     Some(StampedResource {
         type_name: type_of(&object, template),
         spec,
+        labels,
     })
 }
 
-fn spec_of(object: &CartoObject) -> &Value {
+/// Stamps a run template for a runnable without a selector: all that it reads is known. Reports what
+/// cannot be stamped, and returns nothing then.
+pub(super) fn stamp_runnable(
+    runnable: &CartoObject,
+    template: &CartoObject,
+    compat: Compat,
+    found: &mut Diagnostics,
+) -> Option<StampedResource> {
+    let labels = run_labels(&runnable.value, &template.name);
+    let stamped = stamp(&StampRequest {
+        template: &template.value,
+        context: &TemplateContext::of_runnable(&runnable.value, None),
+        owner: &runnable.value,
+        labels: &labels,
+        owner_reference: OwnerReference::Left,
+        compat,
+        ytt: &InProcessYtt,
+    });
+    let object = match stamped {
+        Ok(Stamped { object, .. }) => object,
+        Err(failures) => {
+            for failure in failures {
+                found.push(mistake(&runnable.name, runnable, template, failure));
+            }
+            return None;
+        }
+    };
+    let known = OpenPart {
+        span: template.span,
+        fixed: Value::Null,
+        inputs: Expr::literal(Value::Null, template.span),
+    };
+    let written = part_at(&template.written, &template_path());
+    Some(StampedResource {
+        type_name: type_of(&object, template),
+        spec: known.along(&object, written),
+        labels,
+    })
+}
+
+/// The part `spec` of an object.
+pub(super) fn spec_of(object: &CartoObject) -> &Value {
     object.value.get("spec").unwrap_or(&Value::Null)
 }
 
@@ -209,7 +254,8 @@ impl OpenPart {
 
 /// Reports why a template cannot be stamped for an owner.
 fn mistake(
-    resource: &ChainResource<'_>,
+    name: &str,
+    owner: &CartoObject,
     template: &CartoObject,
     failure: StampFailure,
 ) -> diag::Diagnostic {
@@ -234,12 +280,11 @@ fn mistake(
     let line = failure.line.filter(|_| template.ytt_lines.is_empty());
     let line = line.map(|line| format!("line {line} of the template: "));
     let message = format!("{}{}", line.unwrap_or_default(), failure.message);
-    let shown = resource.owner.shown();
+    let shown = owner.shown();
     STAMP_FAILED
         .new(format!(
-            "`{}` cannot be stamped for `{shown}`: {message}",
-            resource.name
+            "`{name}` cannot be stamped for `{shown}`: {message}"
         ))
         .label(place, format!("in `{}`", template.shown()))
-        .label(resource.owner.span, "for this owner")
+        .label(owner.span, "for this owner")
 }

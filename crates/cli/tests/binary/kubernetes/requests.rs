@@ -124,3 +124,43 @@ fn plan_without_changes_reads_each_object_once() {
     assert_eq!(of(&updated, "PATCH"), 2, "{updated:#?}");
     assert_eq!(updated.len(), MANY + 1 + 2, "{updated:#?}");
 }
+
+#[test]
+fn plan_without_changes_lists_the_runs_of_a_series_once() {
+    let document = "\
+version: 2023-04-20
+resources:
+  note:
+    type: kubernetes/run
+    spec:
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {generateName: note-, namespace: NS, labels: {app: shop}}
+        data: {color: blue}
+      selector: {app: shop}
+";
+    let Some(mut cluster) = ClusterPlace::with("run-requests", document) else {
+        return;
+    };
+    let mut proxy = LoggingProxy::start(&mut cluster);
+    let maps = format!("/api/v1/namespaces/{}/configmaps", cluster.namespace);
+    let dry_runs = |requests: &[String]| {
+        let begin = format!("POST {maps}");
+        let posts = requests.iter().filter(|one| one.starts_with(&begin));
+        let (dry, real): (Vec<_>, Vec<_>) = posts.partition(|one| one.contains("dryRun=All"));
+        (dry.len(), real.len())
+    };
+    cluster.ends(&["stage"], "1 to create, 0 to update, 0 to delete");
+    let staged = proxy.requests();
+    assert_eq!(dry_runs(&staged), (1, 0), "{staged:#?}");
+    cluster.ends(&["deploy", "-y"], "1 created, 0 updated, 0 deleted");
+    let deployed = proxy.requests();
+    assert_eq!(dry_runs(&deployed), (1, 1), "{deployed:#?}");
+    cluster.is_up_to_date();
+    let expected = [
+        "GET /api/v1/namespaces/kube-system".to_owned(),
+        format!("GET {maps}?labelSelector=app%3Dshop"),
+    ];
+    assert_eq!(proxy.requests(), expected);
+}
