@@ -77,7 +77,11 @@ pub(crate) async fn apply_manifest(
         None => {
             let collection = placed.api.collection(placed.namespace.as_deref());
             let mut body = placed.body.clone();
-            body["metadata"]["labels"][TOKEN_LABEL] = json!(short_digest(&context.call.token));
+            let labels = &mut body["metadata"]["labels"];
+            // The server refuses labels of another kind.
+            if labels.is_null() || labels.is_object() {
+                labels[TOKEN_LABEL] = json!(short_digest(&context.call.token));
+            }
             context
                 .cluster
                 .create(&kind, &collection, &body, with)

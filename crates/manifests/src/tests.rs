@@ -551,7 +551,7 @@ fn a_template_of_ytt_is_refused_with_the_command_that_renders_it() {
     let template = format!("#@ load(\"@ytt:data\", \"data\")\n---\n{SETTINGS}");
     let message = "a template of ytt is rendered to manifests first";
     let refused = format!("app.yaml:1:1 needs-rendering: {message}");
-    assert_eq!(lower(&template).mistakes(), [refused.clone()]);
+    assert_eq!(lower(&template).mistakes(), [refused.as_str()]);
     let all = [("app.yaml", template.as_str()), ("b.yaml", SETTINGS)];
     let lowered = lower_folder(&all, false);
     assert_eq!(lowered.mistakes(), [refused]);
