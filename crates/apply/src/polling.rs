@@ -130,8 +130,9 @@ pub(crate) fn unready_in_time(
         Some(waits_for) => waits_for.clone(),
         None => why.into(),
     };
-    // What was made counts, although it is not ready.
-    match parts.schedule.task(task).operation() {
+    // What was made counts, although it is not ready. A resource that was only waited for was not made.
+    let operation = parts.schedule.task(task).operation();
+    match operation.filter(|_| decided.action != Action::None) {
         Some(Operation::Create) if decided.action == Action::Replace => {
             parts.results.count_replacement();
         }
