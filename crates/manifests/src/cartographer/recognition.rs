@@ -3,6 +3,7 @@
 use dialect::Document;
 use syntax::Tree;
 
+use super::settings::{NAME, PLAIN};
 use crate::folder;
 use crate::values::text;
 
@@ -16,6 +17,10 @@ pub(super) fn recognise(document: &Document<'_>) -> u8 {
     const BY_GROUP: u8 = 90;
     /// A folder with such an object: more than a folder whose files can hold manifests.
     const BY_TEXTS: u8 = 30;
+    let settings = document.context.settings.of(NAME);
+    if settings.switch(PLAIN) == Some(true) {
+        return 0;
+    }
     if document.entries().is_none() {
         let has_object = document.trees().iter().any(is_of_cartographer);
         return if has_object { BY_GROUP } else { 0 };

@@ -14,9 +14,14 @@ pub(super) const COMPAT: &str = "compat";
 /// The files and folders with chains and templates that a document uses besides its own.
 pub(super) const PLATFORM: &str = "platform";
 
+/// The switch that makes objects of Cartographer plain manifests
+/// (decisions/cartographer#objects-in-a-cluster-that-runs-cartographer).
+pub(super) const PLAIN: &str = "plain";
+
 /// The settings.
-pub(super) static SETTINGS: [DialectSetting; 2] = [
+pub(super) static SETTINGS: [DialectSetting; 3] = [
     (COMPAT, SettingKind::Switch),
+    (PLAIN, SettingKind::Switch),
     (PLATFORM, SettingKind::Paths),
 ];
 

@@ -227,3 +227,18 @@ fn a_folder_uses_the_platform_that_its_settings_name() {
     assert!(lowered.diagnostics.is_empty());
     assert_eq!(lowered.blueprint.resources.len(), 2);
 }
+
+#[test]
+fn with_the_setting_plain_the_objects_are_plain_manifests() {
+    let mut files = Files::new();
+    let file = files.add("app.yaml", CHAIN);
+    let (trees, _) = syntax::parse_stream(file, CHAIN, Format::Yaml);
+    let mut context = LoadContext::default();
+    let plain = [("plain".into(), Value::Bool(true))];
+    let settings = dialect::DialectSettings::read(CartographerDialect.settings(), &plain);
+    context
+        .settings
+        .set("cartographer", settings.expect("the setting exists"));
+    let document = Document::new(file, "app.yaml", CHAIN, &trees, &context);
+    assert_eq!(CartographerDialect.recognise(&document), 0);
+}
