@@ -98,7 +98,7 @@ impl ClusterPlace {
     fn set_status(&self, part: &str) {
         self.done(&[
             "patch",
-            "build/shop",
+            "builds.chains.example/shop",
             "--namespace",
             &self.namespace,
             "--subresource=status",
@@ -121,7 +121,7 @@ fn readers_of_an_output_wait_for_the_controller_that_writes_it() {
     );
     assert!(held.err.contains(&reason), "{}", held.err);
     assert_eq!(cluster.object("deployment/shop"), None);
-    let build = cluster.object("build/shop").unwrap();
+    let build = cluster.object("builds.chains.example/shop").unwrap();
     assert_eq!(build["spec"]["source"], "https://example.com/shop");
     assert_eq!(
         build["metadata"]["labels"]["carto.run/resource-name"],
@@ -156,7 +156,7 @@ fn readers_of_an_output_wait_for_the_controller_that_writes_it() {
     assert_eq!(image(), "registry/shop:2");
 
     cluster.ends(&["destroy", "-y"], "0 created, 0 updated, 2 deleted");
-    assert_eq!(cluster.object("build/shop"), None);
+    assert_eq!(cluster.object("builds.chains.example/shop"), None);
 }
 
 #[test]
