@@ -65,6 +65,12 @@ pub trait Dialect: Send + Sync {
         false
     }
 
+    /// The name of the dialect that reads the same folders, as long as the texts of their files are not
+    /// known; `None` if the names in a folder are enough to tell.
+    fn shares_folders_of(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a text is probably one that this dialect [parses](Dialect::parse) itself.
     fn may_parse(&self, _text: &str) -> bool {
         false

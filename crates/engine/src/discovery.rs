@@ -168,8 +168,8 @@ fn content_of_listing(path: &Path, listing: &str, dialects: &Dialects) -> Folder
             dialects.detect(file)
         });
         match found.flatten() {
-            // Several dialects can share a folder: its texts tell which of them reads it as a whole.
-            Some(found) if found.reads_folders() => has_own = true,
+            Some(found) if found.name() == dialect.name() => has_own = true,
+            Some(found) if found.shares_folders_of() == Some(dialect.name()) => has_own = true,
             Some(_) => return FolderContent::Other,
             None => {}
         }

@@ -66,6 +66,10 @@ impl Dialect for CartographerDialect {
         true
     }
 
+    fn shares_folders_of(&self) -> Option<&'static str> {
+        Some(shape::NAME)
+    }
+
     fn recognise(&self, document: &Document<'_>) -> u8 {
         recognition::recognise(document)
     }
