@@ -459,13 +459,13 @@ fn source_of_a_file_is_copied_in_blocks() {
         "version: 2023-04-20\nresources: {r: {type: local/file, spec: {path: copy, source: big}}}\n",
     );
     let big = std::fs::File::create(place.path().join("big")).unwrap();
-    big.set_len(320 << 20).unwrap();
+    big.set_len(640 << 20).unwrap();
     let arguments = ["deploy", "--yes", "--simulate=false"];
     // Less than the file. Each thread that allocates may reserve 64 MiB of addresses besides.
-    let ran = limited(&place, &arguments, "ulimit -v 320000");
+    let ran = limited(&place, &arguments, "ulimit -v 600000");
     assert_eq!(ran.code, 0, "{}", ran.err);
     let copied = std::fs::metadata(place.path().join("copy")).unwrap();
-    assert_eq!(copied.len(), 320 << 20);
+    assert_eq!(copied.len(), 640 << 20);
 }
 
 #[cfg(unix)]
