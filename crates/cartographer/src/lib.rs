@@ -16,6 +16,7 @@ pub mod inputs;
 pub mod kinds;
 pub mod outputs;
 pub mod params;
+pub mod reconcile;
 pub mod resource_status;
 pub mod retention;
 pub mod run_outputs;
