@@ -86,6 +86,15 @@ impl TemplateContext {
         }
     }
 
+    /// A context of these values, without an owner.
+    pub fn of_values(values: Value) -> TemplateContext {
+        TemplateContext {
+            values,
+            shape: &ValueShape::Data,
+            absent: Vec::new(),
+        }
+    }
+
     /// What a path leads to. The failures are those of [`Path::find`].
     pub fn find(&self, path: &Path) -> Result<Value, PathFailure> {
         path.find_in(&self.values, self.shape)
