@@ -2,6 +2,8 @@
 //!
 //! Not here: the execution of commands (`commands`).
 
+#[cfg(feature = "kubernetes")]
+mod cluster;
 mod groups;
 mod inputs;
 mod language;
@@ -14,6 +16,8 @@ use std::path::PathBuf;
 use blueprint::Address;
 use clap::{Args, Parser, Subcommand};
 
+#[cfg(feature = "kubernetes")]
+pub(crate) use self::cluster::{Cluster, ClusterCommand, Connection};
 pub(crate) use self::groups::{
     ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, PartArguments,
     PlanArguments, RefreshArguments, Secrets,
@@ -112,6 +116,8 @@ pub(crate) enum Command {
     History(History),
     Unlock(Unlock),
     Key(Key),
+    #[cfg(feature = "kubernetes")]
+    Cluster(Cluster),
     Fmt(Fmt),
     Graph(Graph),
     Explain(Explain),
@@ -147,6 +153,8 @@ impl Command {
             Command::History(_) => "history",
             Command::Unlock(_) => "unlock",
             Command::Key(_) => "key",
+            #[cfg(feature = "kubernetes")]
+            Command::Cluster(_) => "cluster",
             Command::Fmt(_) => "fmt",
             Command::Graph(_) => "graph",
             Command::Explain(_) => "explain",
@@ -203,7 +211,15 @@ impl Command {
                 | Command::Functions(_)
                 | Command::Completions(_)
                 | Command::Man(_)
-        )
+        ) && !self.is_about_clusters()
+    }
+
+    /// Whether the command deals with a cluster itself. Providers are not called.
+    fn is_about_clusters(&self) -> bool {
+        #[cfg(feature = "kubernetes")]
+        return matches!(self, Command::Cluster(_));
+        #[cfg(not(feature = "kubernetes"))]
+        return false;
     }
 
     /// Whether the command changes an instance. Its machine output is then one line per event.

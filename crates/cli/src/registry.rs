@@ -45,6 +45,14 @@ pub(crate) fn dialects() -> Dialects {
     ])
 }
 
+/// The diagnostics of commands beside documents.
+pub(crate) fn further_codes() -> &'static [&'static diag::Code] {
+    #[cfg(feature = "kubernetes")]
+    return cluster_scripts::CODES;
+    #[cfg(not(feature = "kubernetes"))]
+    return &[];
+}
+
 /// The passphrase of stacks of Pulumi, from the variables that Pulumi reads. An error is a phrase.
 fn stack_passphrase() -> Result<Option<String>, String> {
     let unreadable = |what: &str, error: &dyn std::fmt::Display| {

@@ -214,7 +214,13 @@ impl Reader {
 
     fn required<'n>(&mut self, node: &'n Node, what: &str, key: &str) -> Option<&'n Node> {
         let found = node.get(key);
-        if found.is_none() {
+        let mut keys = node.as_map().unwrap_or_default().iter();
+        // A key that is nearly this one is reported as not known.
+        let is_misspelt = keys.any(|entry| {
+            let written = entry.key.text().unwrap_or_default();
+            diag::nearest(written, [key]).is_some()
+        });
+        if found.is_none() && !is_misspelt {
             self.wrong(node.span, format!("{what} needs `{key}`"));
         }
         found

@@ -214,7 +214,6 @@ fn every_mistake_of_a_script_is_found() {
         "`a/b/c` is not an API version",
         "a step has no `statsu`",
         "`soon` is not a length of time",
-        "a step needs `status`",
         "a key of `runs` is the number of a run",
         "the status of a condition is True, False or Unknown",
     ];
@@ -226,5 +225,9 @@ fn every_mistake_of_a_script_is_found() {
         );
     }
     assert_eq!(mistakes("steps: []\n"), ["a script needs `match`"]);
+    assert_eq!(
+        mistakes("match: {apiVersion: v1, kind: A}\nstepz: []\n"),
+        ["a script has no `stepz`"]
+    );
     assert_eq!(mistakes("- 1\n"), ["a script is a map"]);
 }

@@ -160,9 +160,9 @@ async fn types_functions_and_codes_are_found_by_name() {
         Err(Error::Usage { .. })
     ));
 
-    let code = diagnostic_code("plan-stale", &library.dialects).unwrap();
+    let code = diagnostic_code("plan-stale", &library.dialects, &[]).unwrap();
     assert_eq!(json::code(code)["severity"], "error");
-    assert!(diagnostic_code("plan-stal", &library.dialects).is_err());
+    assert!(diagnostic_code("plan-stal", &library.dialects, &[]).is_err());
 }
 
 #[test]

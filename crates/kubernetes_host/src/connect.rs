@@ -1,6 +1,7 @@
 //! From settings to a connected cluster: kubeconfig files, contexts, the account of a pod.
 
 use std::io::ErrorKind as ErrorKindOfFile;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ::provider::{ErrorKind, ProviderError};
@@ -14,6 +15,43 @@ use crate::settings::Settings;
 /// long.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
+/// A connection for a program that watches.
+pub struct ClusterConnection {
+    /// The client.
+    pub client: Client,
+    /// The context and the address of the server, for messages.
+    pub title: String,
+    /// The namespace of the context.
+    pub namespace: String,
+}
+
+/// Prepares a connection with these files, and a context of theirs; without files, with those of
+/// `KUBECONFIG`, with `~/.kube/config`, or with the account of the pod. Nothing is contacted.
+///
+/// # Errors
+/// [`ErrorKind::Document`] if there is no kubeconfig, or if it has no such context;
+/// [`ErrorKind::Credentials`] if its credentials cannot be used.
+pub async fn connect_watching(
+    kubeconfig: &[PathBuf],
+    context: Option<&str>,
+) -> Result<ClusterConnection, ProviderError> {
+    let settings = Settings {
+        kubeconfig: kubeconfig.to_vec(),
+        context: context.map(str::to_owned),
+        ..Settings::default()
+    };
+    let (mut config, context) = configuration(&settings).await?;
+    // A watch says nothing for minutes.
+    config.read_timeout = None;
+    let title = title(&config, context.as_deref());
+    let namespace = config.default_namespace.clone();
+    Ok(ClusterConnection {
+        client: client(config, &title)?,
+        title,
+        namespace,
+    })
+}
+
 /// Reads the kubeconfig and prepares a connection. Nothing is contacted.
 ///
 /// # Errors
@@ -25,20 +63,28 @@ pub(crate) async fn connect(settings: &Settings) -> Result<Cluster, ProviderErro
     config.default_retry = false;
     config.read_timeout = Some(ANSWER_WITHIN);
     config.reset_reader_on_write = true;
-    let server = config.cluster_url.to_string();
-    let server = server.trim_end_matches('/');
-    let title = match context {
-        Some(context) => format!("`{context}` at {server}"),
-        None => format!("this pod's cluster at {server}"),
-    };
+    let title = title(&config, context.as_deref());
     let namespace = settings.namespace.clone();
     let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
-    let client = Client::try_from(config).map_err(|error| {
+    let client = client(config, &title)?;
+    Ok(Cluster::new(client, title, namespace.into()))
+}
+
+fn title(config: &Config, context: Option<&str>) -> String {
+    let server = config.cluster_url.to_string();
+    let server = server.trim_end_matches('/');
+    match context {
+        Some(context) => format!("`{context}` at {server}"),
+        None => format!("this pod's cluster at {server}"),
+    }
+}
+
+fn client(config: Config, title: &str) -> Result<Client, ProviderError> {
+    Client::try_from(config).map_err(|error| {
         let why = credentials_problem(&error);
         let message = format!("no connection to the cluster {title} can be made: {why}");
         ProviderError::new(ErrorKind::Credentials, message)
-    })?;
-    Ok(Cluster::new(client, title, namespace.into()))
+    })
 }
 
 /// The configuration, and the context that it is from; `None` for the account of a pod.
@@ -100,7 +146,7 @@ fn contexts_of(kubeconfig: &Kubeconfig) -> String {
 
 /// Reads and merges kubeconfig files; without any, those of `KUBECONFIG` or `~/.kube/config`. The
 /// error is a message.
-fn merged(files: &[std::path::PathBuf]) -> Result<Kubeconfig, String> {
+fn merged(files: &[PathBuf]) -> Result<Kubeconfig, String> {
     if files.is_empty() {
         let default = match Kubeconfig::from_env() {
             Ok(None) => Kubeconfig::read(),

@@ -35,4 +35,5 @@ mod settings;
 mod types;
 mod waiting;
 
+pub use connect::{ClusterConnection, connect_watching};
 pub use provider::{FAMILY, open};

@@ -5,7 +5,7 @@ use engine::json;
 
 use crate::arguments::Explain;
 use crate::exit::{CommandError, Exit};
-use crate::open;
+use crate::{open, registry};
 use crate::view::report::Report;
 use crate::view::table::table;
 use crate::view::wrap;
@@ -13,7 +13,7 @@ use crate::view::wrap;
 pub(crate) fn run(arguments: Explain, report: &mut Report) -> Result<Exit, CommandError> {
     let dialects = open::dialects();
     let Some(name) = &arguments.code else {
-        let all = diagnostic_codes(&dialects);
+        let all = diagnostic_codes(&dialects, registry::further_codes());
         report.set_result(json::codes(&all));
         if !report.is_json() {
             let rows: Vec<Vec<String>> = all
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: Explain, report: &mut Report) -> Result<Exit, Comma
         }
         return Ok(Exit::Done);
     };
-    let code = diagnostic_code(name, &dialects)?;
+    let code = diagnostic_code(name, &dialects, registry::further_codes())?;
     report.set_result(json::code(code));
     if !report.is_json() {
         report

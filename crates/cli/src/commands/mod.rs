@@ -2,6 +2,8 @@
 //! prints a view.
 
 mod adopt;
+#[cfg(feature = "kubernetes")]
+mod cluster;
 mod completions;
 mod config;
 mod console;
@@ -165,6 +167,8 @@ async fn carry_out(
         Command::History(arguments) => history::run(arguments, global, report).await,
         Command::Unlock(arguments) => unlock::run(arguments, global, report).await,
         Command::Key(arguments) => key::run(arguments, report),
+        #[cfg(feature = "kubernetes")]
+        Command::Cluster(arguments) => cluster::run(arguments, report).await,
         Command::Fmt(arguments) => fmt::run(arguments, report),
         Command::Graph(arguments) => graph::run(arguments, global, report).await,
         Command::Explain(arguments) => explain::run(arguments, report),

@@ -21,18 +21,26 @@ fn of_engine() -> impl Iterator<Item = &'static Code> {
         .copied()
 }
 
-/// All diagnostic codes with these dialects, sorted by name.
-pub fn diagnostic_codes(dialects: &Dialects) -> Vec<&'static Code> {
+/// All diagnostic codes with these dialects, and further ones, sorted by name.
+pub fn diagnostic_codes(dialects: &Dialects, further: &[&'static Code]) -> Vec<&'static Code> {
     let below = [syntax::CODES, expr::codes::CODES, provider::codes::CODES];
     let below = below.into_iter().flatten().copied();
-    let mut all: Vec<&'static Code> = below.chain(dialects.codes()).chain(of_engine()).collect();
+    let mut all: Vec<&'static Code> = below
+        .chain(dialects.codes())
+        .chain(of_engine())
+        .chain(further.iter().copied())
+        .collect();
     all.sort_by_key(|code| code.name);
     all
 }
 
 /// Returns the diagnostic code with a name. The error for an unknown name proposes a similar one.
-pub fn diagnostic_code(name: &str, dialects: &Dialects) -> Result<&'static Code, Error> {
-    let all = diagnostic_codes(dialects);
+pub fn diagnostic_code(
+    name: &str,
+    dialects: &Dialects,
+    further: &[&'static Code],
+) -> Result<&'static Code, Error> {
+    let all = diagnostic_codes(dialects, further);
     all.iter()
         .find(|code| code.name == name)
         .copied()
