@@ -5,10 +5,10 @@ use engine::json;
 
 use crate::arguments::Explain;
 use crate::exit::{CommandError, Exit};
-use crate::{open, registry};
 use crate::view::report::Report;
 use crate::view::table::table;
 use crate::view::wrap;
+use crate::{open, registry};
 
 pub(crate) fn run(arguments: Explain, report: &mut Report) -> Result<Exit, CommandError> {
     let dialects = open::dialects();

@@ -288,3 +288,58 @@ fn a_delivery_promotes_what_its_deployment_has_completed() {
     cluster.ends(&["deploy", "-y"], "0 created, 1 updated, 0 deleted");
     assert_eq!(promoted(), "v2");
 }
+
+/// A running `cyan`, which is ended with the test.
+struct Running(std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_script_plays_the_controller_of_a_stamped_kind() {
+    let Some(cluster) = cluster("chain-script") else {
+        return;
+    };
+    // Other tests have objects of this kind in the same cluster.
+    let script = "\
+match:
+  apiVersion: chains.example/v1
+  kind: Build
+  labels: {carto.run/workload-namespace: NS}
+steps:
+- status:
+    observedGeneration: $(metadata.generation)$
+    conditions: [{type: Succeeded, status: Unknown}]
+- after: 100ms
+  status:
+    observedGeneration: $(metadata.generation)$
+    image: registry/$(metadata.name)$:$(metadata.generation)$
+    conditions: [{type: Succeeded, status: \"True\"}]
+";
+    let script = script.replace("NS", &cluster.namespace);
+    cluster.place.write("build.yaml", script);
+    let mut playing = cluster.cyan(&["cluster", "play", "build.yaml", "--quiet"]);
+    let _playing = Running(playing.spawn().unwrap());
+    cluster.ends(
+        &["deploy", "-y", "--wait", "2m"],
+        "2 created, 0 updated, 0 deleted",
+    );
+    let image = || {
+        let deployment = cluster.object("deployment/shop").unwrap();
+        let containers = &deployment["spec"]["template"]["spec"]["containers"];
+        containers[0]["image"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(image(), "registry/shop:1");
+
+    let changed = format!("{CHAIN}{WORKLOAD}").replace("example.com/shop", "example.com/store");
+    cluster.write(&changed);
+    cluster.ends(
+        &["deploy", "-y", "--wait", "2m"],
+        "0 created, 2 updated, 0 deleted",
+    );
+    assert_eq!(image(), "registry/shop:2");
+}
