@@ -118,6 +118,8 @@ pub(crate) enum Command {
     Key(Key),
     #[cfg(feature = "kubernetes")]
     Cluster(Cluster),
+    #[cfg(feature = "kubernetes")]
+    Render(Render),
     Fmt(Fmt),
     Graph(Graph),
     Explain(Explain),
@@ -155,6 +157,8 @@ impl Command {
             Command::Key(_) => "key",
             #[cfg(feature = "kubernetes")]
             Command::Cluster(_) => "cluster",
+            #[cfg(feature = "kubernetes")]
+            Command::Render(_) => "render",
             Command::Fmt(_) => "fmt",
             Command::Graph(_) => "graph",
             Command::Explain(_) => "explain",
@@ -211,13 +215,13 @@ impl Command {
                 | Command::Functions(_)
                 | Command::Completions(_)
                 | Command::Man(_)
-        ) && !self.is_about_clusters()
+        ) && !self.is_about_objects_elsewhere()
     }
 
-    /// Whether the command deals with a cluster itself. Providers are not called.
-    fn is_about_clusters(&self) -> bool {
+    /// Whether the command is about objects that it does not manage.
+    fn is_about_objects_elsewhere(&self) -> bool {
         #[cfg(feature = "kubernetes")]
-        return matches!(self, Command::Cluster(_));
+        return matches!(self, Command::Cluster(_) | Command::Render(_));
         #[cfg(not(feature = "kubernetes"))]
         return false;
     }
@@ -325,6 +329,26 @@ pub(crate) struct Stage {
     /// Show every diagnostic in full, on a terminal too
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+/// Print the Kubernetes objects of a document as manifests
+///
+/// For tools that apply manifests themselves, such as Flux, Argo CD and kubectl. Needs no cluster:
+/// a value that only a running cluster knows, such as the output of a build, is refused. With
+/// `--simulate=false` such values are read from the cluster and from the state. Resources of other
+/// providers are left out.
+#[cfg(feature = "kubernetes")]
+#[derive(Debug, Args)]
+pub(crate) struct Render {
+    /// Document to read [default: the document in the current folder]; `-` reads standard input
+    #[arg(value_name = "FILE", value_parser = path())]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flag: InstanceFlag,
+    #[command(flatten)]
+    pub(crate) inputs: Inputs,
+    #[command(flatten)]
+    pub(crate) secrets: Secrets,
 }
 
 /// Create, update and delete resources as the document says

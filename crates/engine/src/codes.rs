@@ -16,5 +16,6 @@ diag::codes! {
     INSTANCE_DOCUMENT_DIFFERS = Error "instance-document-differs": "the name belongs to another document";
     EMPTY_INPUT_FILE = Warning "empty-input-file": "a file of inputs sets nothing";
     INVALID_DEPLOYMENT = Error "invalid-deployment": "a deployment of Pulumi breaks its own rules";
+    NOT_RENDERED = Error "not-rendered": "an object cannot be written as a manifest";
     DOCUMENT_MOVED = Error "document-moved": "the document of an instance is gone";
 }

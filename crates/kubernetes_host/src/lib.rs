@@ -29,6 +29,7 @@ mod observed;
 mod planning;
 mod problems;
 mod provider;
+mod rendering;
 mod runs;
 mod session;
 mod settings;
@@ -37,3 +38,4 @@ mod waiting;
 
 pub use connect::{ClusterConnection, connect_watching};
 pub use provider::{FAMILY, open};
+pub use rendering::{RenderedObject, is_object_type, rendered};

@@ -17,7 +17,7 @@ use ::kubernetes::json::to_json;
 pub(crate) struct Manifest {
     pub(crate) kind: GroupKind,
     /// The version that the spec writes. `None` for the preferred one.
-    version: Option<Name>,
+    pub(crate) version: Option<Name>,
     /// The namespace that the spec writes.
     namespace: Option<Name>,
     /// The name; `None` if the server chooses it, or if it is not known yet.

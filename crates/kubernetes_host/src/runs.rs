@@ -23,4 +23,4 @@ pub(crate) use applying::{apply_run, delete_runs};
 pub(crate) use planning::plan_run;
 pub(crate) use reading::{poll_run, read_run};
 pub(crate) use run_type::run_type;
-pub(crate) use spec::{RUN_TYPE, check_run};
+pub(crate) use spec::{RUN_TYPE, RunSpec, check_run};

@@ -24,6 +24,8 @@ mod list;
 mod man;
 mod reconcile;
 mod refresh;
+#[cfg(feature = "kubernetes")]
+mod render;
 mod rollback;
 mod schema;
 mod show;
@@ -169,6 +171,8 @@ async fn carry_out(
         Command::Key(arguments) => key::run(arguments, report),
         #[cfg(feature = "kubernetes")]
         Command::Cluster(arguments) => cluster::run(arguments, report).await,
+        #[cfg(feature = "kubernetes")]
+        Command::Render(arguments) => render::run(arguments, global, report).await,
         Command::Fmt(arguments) => fmt::run(arguments, report),
         Command::Graph(arguments) => graph::run(arguments, global, report).await,
         Command::Explain(arguments) => explain::run(arguments, report),

@@ -9,6 +9,8 @@ mod inline;
 pub(crate) mod label;
 mod lines;
 pub(crate) mod live;
+#[cfg(feature = "kubernetes")]
+pub(crate) mod manifests;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod stops;

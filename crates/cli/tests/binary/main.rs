@@ -39,6 +39,8 @@ mod pruning;
 mod recorded;
 mod rehearsal;
 mod remote;
+#[cfg(feature = "kubernetes")]
+mod render;
 mod rollback;
 mod saved_plans;
 mod schemas;

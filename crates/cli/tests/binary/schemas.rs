@@ -222,6 +222,17 @@ fn change_and_edit_the_state(seen: &mut Observed, place: &Place) {
 
 /// Runs the commands that need no document, and an import into a new state.
 fn run_without_a_document(seen: &mut Observed, place: &Place) {
+    #[cfg(feature = "kubernetes")]
+    for words in [
+        &["render"][..],
+        &["cluster", "scripts"],
+        &["cluster", "scripts", "kpack"],
+        &["cluster", "manifests", "--definitions"],
+        &["cluster", "manifests", "--image", "registry/cyan:1"],
+        &["cluster", "manifests", "--dockerfile"],
+    ] {
+        seen.value(place, 0, words);
+    }
     for arguments in [
         &["explain"][..],
         &["explain", "unknown-key"],

@@ -615,6 +615,12 @@ impl Evaluation {
         used
     }
 
+    /// The instances of all resources, each with the number of its resource.
+    pub fn members(&self) -> impl Iterator<Item = (u32, &Member)> {
+        let resources = (0..).zip(&self.resources);
+        resources.flat_map(|(number, members)| members.present().map(move |one| (number, one)))
+    }
+
     /// The member at a position, if it is present.
     pub fn member(&self, resource: u32, position: Option<u32>) -> Option<&Member> {
         match (self.resources.get(resource as usize)?, position) {

@@ -1,9 +1,10 @@
 //! `cyan cluster manifests`.
 
 use controller::install::{Installation, definitions, dockerfile, manifests};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use crate::exit::{CommandError, Exit};
+use crate::view::manifests::yaml_stream;
 use crate::view::report::Report;
 
 /// What is printed.
@@ -29,26 +30,8 @@ pub(super) fn run(wanted: &Wanted, report: &mut Report) -> Result<Exit, CommandE
         Wanted::Installation(installation) => manifests(installation),
     };
     if !report.is_json() {
-        report.terminal.write_result(&yaml(&objects)?);
+        report.terminal.write_result(&yaml_stream(&objects)?);
     }
     report.set_result(json!({"objects": objects}));
     Ok(Exit::Done)
-}
-
-/// Objects as a stream of YAML documents.
-///
-/// # Errors
-/// If an object cannot be written, which is a bug.
-pub(super) fn yaml(objects: &[Json]) -> Result<String, CommandError> {
-    let mut text = String::new();
-    for object in objects {
-        let one = serde_saphyr::to_string(object)
-            .map_err(|error| CommandError::World(Box::new(error)))?;
-        text.push_str("---\n");
-        text.push_str(&one);
-        if !one.ends_with('\n') {
-            text.push('\n');
-        }
-    }
-    Ok(text)
 }
