@@ -22,6 +22,7 @@ mod compare;
 mod discovery;
 mod failure;
 mod field_set;
+pub mod json;
 mod managed;
 mod names;
 mod path;

@@ -3,9 +3,9 @@
 use blueprint::{PathStep, Value};
 use serde_json::Value as Json;
 
-use crate::json::from_json;
 use crate::manifest::PlacedManifest;
 use crate::observed::fields_of;
+use ::kubernetes::json::from_json;
 
 /// Metadata that the server sets when it makes an object.
 const MADE_BY_SERVER: [&str; 4] = ["uid", "creationTimestamp", "resourceVersion", "generation"];

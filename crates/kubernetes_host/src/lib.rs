@@ -23,7 +23,6 @@ mod context;
 mod data;
 mod definitions;
 mod forecast;
-mod json;
 mod kinds;
 mod manifest;
 mod observed;

@@ -8,9 +8,9 @@ use blueprint::{FieldPath, Name, PathStep, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::cluster::{Cluster, RequestError};
-use crate::json::to_json;
 use crate::kinds::ApiKind;
 use crate::problems::error_of;
+use ::kubernetes::json::to_json;
 
 /// What a spec says about its object.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 
 use crate::cluster::{Cluster, uid_of};
-use crate::json::from_json;
+use ::kubernetes::json::from_json;
 
 /// The private data of a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,10 +11,10 @@ use serde_json::{Value as Json, json};
 use crate::cluster::{ApiAnswer, ApplyOptions, RequestError, uid_of};
 use crate::context::{CallContext, parsed_id, short_digest};
 use crate::forecast::{forecast, outputs_of_change, outputs_of_new};
-use crate::json::{at, set, to_json};
 use crate::manifest::{Manifest, PlacedManifest, has_open_kind};
 use crate::observed::{ObjectFacts, id_of, without_bookkeeping};
 use crate::settings::Existing;
+use ::kubernetes::json::{at, set, to_json};
 
 /// Plans a create, an update or the create of a replacement.
 ///

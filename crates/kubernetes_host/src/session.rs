@@ -15,13 +15,13 @@ use crate::bounds::{changing, reading};
 use crate::cluster::{Cluster, uid_of};
 use crate::context::{CallContext, parsed_id, short_digest};
 use crate::data::fetch;
-use crate::json::to_json;
 use crate::manifest::{Manifest, has_open_kind};
 use crate::observed::{ObjectFacts, digest_of, fields_of, id_of, is_made_by};
 use crate::planning::plan_change;
 use crate::runs::{RUN_TYPE, apply_run, check_run, delete_runs, plan_run, poll_run, read_run};
 use crate::settings::Settings;
 use crate::waiting::status_of;
+use ::kubernetes::json::to_json;
 
 /// A configured cluster.
 pub(crate) struct KubernetesSession {

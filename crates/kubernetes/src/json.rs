@@ -8,11 +8,11 @@ use serde_json::{Map, Number, Value as Json};
 /// A value that JSON cannot express.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{problem}")]
-pub(crate) struct NotJson {
+pub struct NotJson {
     /// The place of the value.
-    pub(crate) path: FieldPath,
+    pub path: FieldPath,
     /// The reason.
-    pub(crate) problem: String,
+    pub problem: String,
 }
 
 /// The JSON of a value, and the paths of its unknown parts, which the JSON leaves out. Secret marks
@@ -20,7 +20,7 @@ pub(crate) struct NotJson {
 ///
 /// # Errors
 /// If a part cannot be expressed, for example a function.
-pub(crate) fn to_json(value: &Value) -> Result<(Json, Vec<FieldPath>), NotJson> {
+pub fn to_json(value: &Value) -> Result<(Json, Vec<FieldPath>), NotJson> {
     let mut writer = JsonWriter::default();
     let json = writer.write(value)?.unwrap_or(Json::Null);
     Ok((json, writer.unknown))
@@ -99,7 +99,7 @@ impl JsonWriter {
 }
 
 /// The value of some JSON.
-pub(crate) fn from_json(json: &Json) -> Value {
+pub fn from_json(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
         Json::Bool(flag) => Value::Bool(*flag),
@@ -119,7 +119,7 @@ pub(crate) fn from_json(json: &Json) -> Value {
 }
 
 /// The part of some JSON at a path of names and positions.
-pub(crate) fn at<'j>(json: &'j Json, path: &FieldPath) -> Option<&'j Json> {
+pub fn at<'j>(json: &'j Json, path: &FieldPath) -> Option<&'j Json> {
     path.0.iter().try_fold(json, |at, step| match step {
         PathStep::Field(name) | PathStep::Key(name) => at.get(name.as_ref()),
         PathStep::Index(index) => at.get(usize::try_from(*index).ok()?),
@@ -127,7 +127,7 @@ pub(crate) fn at<'j>(json: &'j Json, path: &FieldPath) -> Option<&'j Json> {
 }
 
 /// Sets the part of some JSON at a path. The path must lead into it, except for its last name.
-pub(crate) fn set(json: &mut Json, path: &FieldPath, value: Json) {
+pub fn set(json: &mut Json, path: &FieldPath, value: Json) {
     let Some((last, way)) = path.0.split_last() else {
         *json = value;
         return;
