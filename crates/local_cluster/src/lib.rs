@@ -2,3 +2,6 @@
 //! etcd or a network.
 //!
 //! Not here: what gives objects their status (scripts, controllers).
+
+pub mod apply;
+pub mod patches;
