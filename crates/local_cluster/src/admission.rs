@@ -74,6 +74,18 @@ pub(crate) fn conform(
     Ok(AdmittedContent { object, warnings })
 }
 
+/// The paths of the fields that a schema does not declare.
+pub(crate) fn undeclared(version: &ServedVersion, object: &Json) -> Vec<String> {
+    if let Some(schema) = version.structural() {
+        let pruned = schema.prune(&value_of(object));
+        pruned.dropped.iter().map(written).collect()
+    } else if let Some(schema) = version.builtin() {
+        undeclared_fields(&schema.resource_type.schema, &mut object.clone())
+    } else {
+        Vec::new()
+    }
+}
+
 /// A path of a structural schema as messages write it.
 fn written(path: &blueprint::FieldPath) -> String {
     use blueprint::PathStep;

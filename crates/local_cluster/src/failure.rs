@@ -112,31 +112,32 @@ impl RefusedRequest {
         )
     }
 
-    /// Other managers hold fields that an apply request changes.
-    pub(crate) fn field_conflicts(conflicts: &[(String, String)]) -> RefusedRequest {
-        let noun = match conflicts.len() {
-            1 => "conflict",
-            _ => "conflicts",
-        };
-        let lines: Vec<String> = conflicts
-            .iter()
-            .map(|(field, message)| match conflicts.len() {
-                1 => format!("{message}: {field}"),
-                _ => format!("{message}:\n- {field}"),
-            })
-            .collect();
-        let (count, joint) = (conflicts.len(), lines.join("\n"));
-        let between = if count == 1 { ": " } else { ":\n" };
-        let text = match count {
-            1 => format!("Apply failed with 1 {noun}{between}{joint}"),
-            _ => format!("Apply failed with {count} {noun}{between}{joint}"),
-        };
-        let mut refused = RefusedRequest::new(409, "Conflict", text);
-        let causes = conflicts.iter().map(|(field, message)| {
+    /// Other managers hold fields that an apply request changes: field and message of each.
+    pub(crate) fn field_conflicts(
+        message: &str,
+        causes: impl Iterator<Item = (String, String)>,
+    ) -> RefusedRequest {
+        let mut refused = RefusedRequest::new(409, "Conflict", message);
+        let causes = causes.map(|(field, message)| {
             json!({"reason": "FieldManagerConflict", "message": message, "field": field})
         });
         refused.details = json!({"causes": causes.collect::<Vec<_>>()});
         refused
+    }
+
+    /// An apply request for an object with a uid, which does not exist.
+    pub(crate) fn vanished(resource: &ResourceName, name: &str, uid: &str) -> RefusedRequest {
+        let why = format!(
+            "uid mismatch: the provided object specified uid {uid}, and no existing object was \
+             found"
+        );
+        RefusedRequest::conflict(resource, name, &why)
+    }
+
+    /// A patch does not fit the object.
+    pub(crate) fn unfit_patch() -> RefusedRequest {
+        let message = "the server rejected our request due to an error in our request";
+        RefusedRequest::new(422, "Invalid", message)
     }
 
     /// Fields of the object are not valid.
@@ -179,12 +180,6 @@ impl RefusedRequest {
             "message": format!("namespace {namespace} is being terminated"),
             "field": "metadata.namespace"}]);
         refused
-    }
-
-    /// The request is not allowed for this object.
-    pub(crate) fn forbidden(resource: &ResourceName, name: &str, why: &str) -> RefusedRequest {
-        let message = format!("{resource} \"{name}\" is forbidden: {why}");
-        RefusedRequest::new(403, "Forbidden", message).of_object(resource, name)
     }
 
     /// The credentials are wrong or expired.

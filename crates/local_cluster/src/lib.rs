@@ -10,6 +10,7 @@
 //! status (scripts, controllers), roles, admission by others.
 
 mod admission;
+pub mod apply;
 mod body;
 mod cluster;
 mod consequences;
@@ -23,6 +24,7 @@ mod metadata;
 mod naming;
 mod object;
 mod options;
+pub mod patches;
 mod patching;
 mod preparing;
 mod reading;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use crate::admission::{StatedForm, check_type, conform, drop_status, validate};
+use crate::apply::{FieldManager, track_update};
 use crate::consequences::settle;
 use crate::failure::{FieldCause, RefusedRequest};
 use crate::immutable::immutable_changes;
@@ -128,6 +129,10 @@ pub(crate) fn create(
             false => RefusedRequest::already_exists(resource, name),
         });
     }
+    if stated.tracking == FieldTracking::FromDifference {
+        let manager = field_manager(target, ChangedPart::Object);
+        manager.track(version, None, &mut object, settings, &time);
+    }
     let object = match settings.commitment {
         Commitment::DryRun => Arc::new(object),
         Commitment::Stored => {
@@ -176,7 +181,7 @@ pub(crate) fn change(
     check_preconditions(target, name, &live, &object, stated.form)?;
     let admitted = conform(kind, version, object, settings.validation, stated.form)?;
     let live_here = in_version(&live, kind, &target.version);
-    let mut object = merge_parts(&live_here, admitted.object, version, part);
+    let mut object = merge_parts(&live_here, admitted.object, version, part, stated.tracking);
     keep_system_fields(&live, &mut object);
     check_finalizers(target, &live, &object)?;
     let time = state.time();
@@ -192,6 +197,10 @@ pub(crate) fn change(
         return Err(RefusedRequest::invalid(&kind.type_name, name, &problems));
     }
     validate(kind, version, &object)?;
+    if stated.tracking == FieldTracking::FromDifference {
+        let manager = field_manager(target, part);
+        manager.track(version, Some(&live_here), &mut object, settings, &time);
+    }
     // An equal object keeps its resource version, and no watch hears of it.
     if same_content(&live_here, &object) {
         return Ok(WrittenObject {
@@ -228,6 +237,47 @@ pub(crate) fn in_version(object: &Arc<Json>, kind: &ServedKind, version: &str) -
     let mut shown = Json::clone(object);
     set_field(&mut shown, "apiVersion", Some(api_version.into()));
     Arc::new(shown)
+}
+
+/// How requests for a part of an object name themselves in its managed fields.
+pub(crate) struct TrackedRequest {
+    api_version: String,
+    part: ChangedPart,
+}
+
+/// How the requests of a path name themselves in managed fields.
+pub(crate) fn field_manager(target: &RequestTarget, part: ChangedPart) -> TrackedRequest {
+    TrackedRequest {
+        api_version: target.kind.api_version(&target.version),
+        part,
+    }
+}
+
+impl TrackedRequest {
+    /// The manager of the request.
+    pub(crate) fn manager<'a>(&'a self, name: &'a str, time: &'a str) -> FieldManager<'a> {
+        FieldManager {
+            name,
+            api_version: &self.api_version,
+            subresource: match self.part {
+                ChangedPart::Object => None,
+                ChangedPart::Status => Some("status"),
+            },
+            time,
+        }
+    }
+
+    fn track(
+        &self,
+        version: &ServedVersion,
+        before: Option<&Json>,
+        object: &mut Json,
+        settings: &WriteSettings,
+        time: &str,
+    ) {
+        let manager = self.manager(&settings.manager, time);
+        track_update(before, object, &manager, &version.forms());
+    }
 }
 
 /// Writes the namespace of the path into an object.
@@ -313,7 +363,9 @@ fn set_system_fields(state: &mut ClusterState, kind: &ServedKind, object: &mut J
 
 /// Empty maps and lists of the metadata are not stored.
 fn drop_empty(metadata: &mut serde_json::Map<String, Json>) {
-    metadata.retain(|_, value| match value {
+    metadata.retain(|field, value| match value {
+        // An empty list of managers means that they are forgotten.
+        _ if field == "managedFields" => true,
         Json::Null => false,
         Json::Object(entries) => !entries.is_empty(),
         Json::Array(items) => !items.is_empty(),
@@ -333,7 +385,12 @@ fn check_preconditions(
 ) -> Result<(), RefusedRequest> {
     let kind = &target.kind;
     let uid = meta_text(object, "uid");
-    if !uid.is_empty() && uid != meta_text(live, "uid") {
+    let is_other = !uid.is_empty() && uid != meta_text(live, "uid");
+    if is_other && form == StatedForm::Patch {
+        let cause = FieldCause::invalid("metadata.uid", &uid.into(), "field is immutable");
+        return Err(RefusedRequest::invalid(&kind.type_name, name, &[cause]));
+    }
+    if is_other {
         let why = format!(
             "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
             meta_text(live, "uid")
@@ -357,7 +414,13 @@ fn check_preconditions(
 }
 
 /// The live object with the part that the request changes.
-fn merge_parts(live: &Json, stated: Json, version: &ServedVersion, part: ChangedPart) -> Json {
+fn merge_parts(
+    live: &Json,
+    stated: Json,
+    version: &ServedVersion,
+    part: ChangedPart,
+    tracking: FieldTracking,
+) -> Json {
     let status = stated.get("status").cloned();
     match (part, version.status) {
         (ChangedPart::Object, StatusForm::Field) => stated,
@@ -369,8 +432,10 @@ fn merge_parts(live: &Json, stated: Json, version: &ServedVersion, part: Changed
         (ChangedPart::Status, _) => {
             let mut object = live.clone();
             set_field(&mut object, "status", status);
-            let managed = stated["metadata"].get("managedFields").cloned();
-            set_meta(&mut object, "managedFields", managed);
+            if tracking == FieldTracking::Written {
+                let managed = stated["metadata"].get("managedFields").cloned();
+                set_meta(&mut object, "managedFields", managed);
+            }
             object
         }
     }

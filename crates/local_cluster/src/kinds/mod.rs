@@ -4,7 +4,7 @@ mod custom;
 mod known;
 mod undeclared;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use kubernetes::schema::{ObjectSchema, ValueForms};
@@ -157,7 +157,6 @@ impl ServedVersion {
 #[derive(Debug)]
 pub(crate) struct KindTable {
     by_resource: BTreeMap<ResourceName, Arc<ServedKind>>,
-    by_type: HashMap<TypeName, ResourceName>,
 }
 
 impl KindTable {
@@ -165,7 +164,6 @@ impl KindTable {
     pub(crate) fn new() -> KindTable {
         let mut table = KindTable {
             by_resource: BTreeMap::new(),
-            by_type: HashMap::new(),
         };
         for info in builtin().kinds() {
             table.insert(known::builtin_kind(info));
@@ -174,24 +172,16 @@ impl KindTable {
     }
 
     pub(crate) fn insert(&mut self, kind: ServedKind) {
-        let (ty, resource) = (kind.type_name.clone(), kind.resource.clone());
-        self.by_type.insert(ty, resource.clone());
-        self.by_resource.insert(resource, Arc::new(kind));
+        self.by_resource
+            .insert(kind.resource.clone(), Arc::new(kind));
     }
 
     pub(crate) fn remove(&mut self, resource: &ResourceName) {
-        if let Some(kind) = self.by_resource.remove(resource) {
-            self.by_type.remove(&kind.type_name);
-        }
+        self.by_resource.remove(resource);
     }
 
     pub(crate) fn get(&self, resource: &ResourceName) -> Option<&Arc<ServedKind>> {
         self.by_resource.get(resource)
-    }
-
-    /// The kind with a name that objects write.
-    pub(crate) fn of_type(&self, ty: &TypeName) -> Option<&Arc<ServedKind>> {
-        self.by_resource.get(self.by_type.get(ty)?)
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<ServedKind>> {
