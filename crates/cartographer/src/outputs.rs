@@ -248,7 +248,7 @@ fn observed_completion(rule: &Value, object: &Value) -> Result<Vec<Value>, Outpu
 
 /// Equality of data: maps as sets of keys, numbers by their amount. Values deeper than 500 levels
 /// are never equal.
-fn are_equal(one: &Value, other: &Value) -> bool {
+pub(crate) fn are_equal(one: &Value, other: &Value) -> bool {
     equal_at(one, other, 0)
 }
 

@@ -8,7 +8,7 @@ use crate::compat::Compat;
 use crate::conditions::{
     ConditionCollector, FALSE, StatusCondition, TRUE, UNKNOWN, conditions_of, find_condition,
 };
-use crate::health::{HEALTHY, resource_health};
+use crate::health::{HEALTHY, effective_rule, resource_health};
 use crate::inputs::ResourceOutput;
 use crate::outputs::{OutputFailure, OutputFailureClass, previews};
 
@@ -64,9 +64,11 @@ pub fn resource_status(
 }
 
 /// The entry of a resource that failed before it was stamped, with its condition
-/// `ResourceSubmitted`: the rest stays as it was, so that nothing is forgotten.
+/// `ResourceSubmitted`: the rest stays as it was, so that nothing is forgotten. The template is the
+/// one that was chosen, if there is one; it shows in an entry that is new.
 pub fn unstamped_status(
     resource: &Value,
+    template: Option<&Value>,
     submitted: StatusCondition,
     previous: Option<&Value>,
     now: &str,
@@ -82,11 +84,18 @@ pub fn unstamped_status(
         None => {
             let mut entry = Map::new();
             entry.insert(Name::from("name"), part(resource, &["name"]));
+            if let Some(template) = template {
+                entry.insert(Name::from("templateRef"), template_reference(template));
+            }
             let inputs = input_names(resource);
             if !inputs.is_empty() {
                 entry.insert(Name::from("inputs"), Value::list(inputs));
             }
-            (entry, None)
+            let health = template.map(|template| {
+                let realized = Value::Map(Arc::new(entry.clone()));
+                resource_health(&effective_rule(template), Some(&realized), None)
+            });
+            (entry, health)
         }
     };
     finished(
@@ -96,6 +105,14 @@ pub fn unstamped_status(
         previous.unwrap_or(&Value::Null),
         now,
     )
+}
+
+fn template_reference(template: &Value) -> Value {
+    Value::map([
+        ("apiVersion", Value::from(crate::kinds::API_VERSION)),
+        ("kind", part(template, &["kind"])),
+        ("name", part(template, &["metadata", "name"])),
+    ])
 }
 
 /// An entry with its conditions, compared with the previous one.
@@ -163,12 +180,7 @@ fn realized(realization: &Realization<'_>, previous_outputs: &Value, now: &str) 
         set("stampedRef", Value::Map(Arc::new(reference)));
     }
     if let Some(template) = realization.template {
-        let reference = [
-            ("apiVersion", Value::from(crate::kinds::API_VERSION)),
-            ("kind", part(template, &["kind"])),
-            ("name", part(template, &["metadata", "name"])),
-        ];
-        set("templateRef", Value::map(reference));
+        set("templateRef", template_reference(template));
     }
     let inputs = input_names(realization.resource);
     if !inputs.is_empty() {
@@ -338,7 +350,7 @@ mod tests {
         let first = status(Ok(&output), None, Compat::Ours).entry;
         let failed = StatusCondition::new("ResourceSubmitted", "False", "TemplateStampFailure", "");
         let resource = Value::map([("name", Value::from("r"))]);
-        let kept = unstamped_status(&resource, failed, Some(&first), "later");
+        let kept = unstamped_status(&resource, None, failed, Some(&first), "later");
         assert_eq!(kept.entry.get("outputs"), first.get("outputs"));
         assert_eq!(kept.entry.get("stampedRef"), first.get("stampedRef"));
         assert_eq!(submitted(&kept).1, "TemplateStampFailure");

@@ -67,6 +67,35 @@ impl FieldElement {
         }
     }
 
+    /// The item of a list with these values of its key fields.
+    pub fn key<'v>(keys: impl IntoIterator<Item = (&'v Name, &'v Json)>) -> FieldElement {
+        let keys = keys.into_iter();
+        let mut keys: Vec<(Name, Name)> = keys
+            .map(|(name, value)| (name.clone(), value.to_string().into()))
+            .collect();
+        keys.sort();
+        FieldElement::Key(keys)
+    }
+
+    /// The item of a list that is this value.
+    pub fn value(value: &Json) -> FieldElement {
+        FieldElement::Value(value.to_string().into())
+    }
+
+    /// The element in a path as the server writes it, such as `.spec` or `[name="web"]`.
+    pub fn in_path(&self) -> String {
+        match self {
+            FieldElement::Field(name) => format!(".{name}"),
+            FieldElement::Key(keys) => {
+                let pair = |(name, value): &(Name, Name)| format!("{name}={value}");
+                let pairs: Vec<String> = keys.iter().map(pair).collect();
+                format!("[{}]", pairs.join(","))
+            }
+            FieldElement::Value(value) => format!("[={value}]"),
+            FieldElement::Index(index) => format!("[{index}]"),
+        }
+    }
+
     fn text(&self) -> String {
         match self {
             FieldElement::Field(name) => format!("f:{name}"),
@@ -115,6 +144,41 @@ impl FieldSet {
         Json::Object(fields)
     }
 
+    /// The set of only the value itself.
+    pub fn member() -> FieldSet {
+        FieldSet {
+            is_member: true,
+            parts: BTreeMap::new(),
+        }
+    }
+
+    /// Whether the value itself is in the set.
+    pub fn is_member(&self) -> bool {
+        self.is_member
+    }
+
+    /// Puts the value itself into the set.
+    pub fn mark(&mut self) {
+        self.is_member = true;
+    }
+
+    /// The fields of a part of the value. `None` if the set has none of them.
+    pub fn part(&self, element: &FieldElement) -> Option<&FieldSet> {
+        self.parts.get(element)
+    }
+
+    /// The parts of the value of which fields are in the set.
+    pub fn parts(&self) -> impl Iterator<Item = (&FieldElement, &FieldSet)> {
+        self.parts.iter()
+    }
+
+    /// Adds fields of a part of the value.
+    pub fn put(&mut self, element: FieldElement, fields: FieldSet) {
+        if !fields.is_empty() {
+            self.parts.entry(element).or_default().add(&fields);
+        }
+    }
+
     /// Whether no field is in the set.
     pub fn is_empty(&self) -> bool {
         !self.is_member && self.parts.is_empty()
@@ -145,6 +209,18 @@ impl FieldSet {
         });
         FieldSet {
             is_member: self.is_member && !other.is_member,
+            parts: parts.collect(),
+        }
+    }
+
+    /// The fields that are in both sets.
+    pub fn intersection(&self, other: &FieldSet) -> FieldSet {
+        let parts = self.parts.iter().filter_map(|(element, part)| {
+            let both = part.intersection(other.parts.get(element)?);
+            (!both.is_empty()).then(|| (element.clone(), both))
+        });
+        FieldSet {
+            is_member: self.is_member && other.is_member,
             parts: parts.collect(),
         }
     }

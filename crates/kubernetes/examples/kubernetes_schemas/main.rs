@@ -22,7 +22,7 @@ const REFERENCE: &str = "#/components/schemas/";
 const KIND_MARK: &str = "x-kubernetes-group-version-kind";
 
 /// The keywords of a schema that the types are made from.
-const KEYWORDS: [&str; 23] = [
+const KEYWORDS: [&str; 26] = [
     "$ref",
     "allOf",
     "deprecated",
@@ -45,6 +45,9 @@ const KEYWORDS: [&str; 23] = [
     "type",
     "x-kubernetes-embedded-resource",
     "x-kubernetes-int-or-string",
+    "x-kubernetes-map-type",
+    "x-kubernetes-patch-merge-key",
+    "x-kubernetes-patch-strategy",
     "x-kubernetes-preserve-unknown-fields",
 ];
 
@@ -160,7 +163,7 @@ fn slim(spec: &Json) -> Json {
             "items" | "additionalProperties" => slim(value),
             "allOf" | "oneOf" => value.as_array().into_iter().flatten().map(slim).collect(),
             "format" if value == "int-or-string" => value.clone(),
-            "default" if !is_zero(value) => value.clone(),
+            "default" if !is_zero(value) || is_structure(value) => value.clone(),
             "x-kubernetes-list-type" if value != "atomic" => value.clone(),
             "x-kubernetes-list-map-keys" => value.clone(),
             key if KEYWORDS.contains(&key) => value.clone(),
@@ -169,6 +172,11 @@ fn slim(spec: &Json) -> Json {
         kept.insert(key.clone(), value);
     }
     Json::Object(kept)
+}
+
+/// Whether a default is the one of a structure that objects always have.
+fn is_structure(default: &Json) -> bool {
+    default.as_object().is_some_and(Map::is_empty)
 }
 
 fn is_zero(value: &Json) -> bool {

@@ -91,6 +91,10 @@ impl Schemas for SchemaDocument {
     fn schema(&self, name: &str) -> Option<Json> {
         serde_json::from_str(self.schemas.get(name)?.get()).ok()
     }
+
+    fn is_of_server(&self) -> bool {
+        true
+    }
 }
 
 /// The kind of a schema, if it is the schema of a single kind whose objects have names. Options of

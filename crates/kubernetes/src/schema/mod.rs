@@ -13,5 +13,5 @@ mod reader;
 
 pub use definition::{DefinedKind, DefinedVersion, DefinitionError, types_of_crd};
 pub use document::{KindVersion, SchemaDocument, SchemaError};
-pub use forms::{ListForm, ValueForms};
+pub use forms::{ListForm, ListPatch, ValueForms};
 pub use object_type::{ObjectSchema, any_object, sensitive_fields};

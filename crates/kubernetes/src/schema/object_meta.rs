@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Field, IndexMap, Kind, Name, Schema};
 
-use super::forms::{ListForm, ValueForms};
+use super::forms::{ListForm, ListPatch, ValueForms};
 
 /// The field `metadata` and its forms.
 pub(super) fn object_meta() -> (Field, Arc<ValueForms>) {
@@ -81,23 +81,9 @@ pub(super) fn object_meta() -> (Field, Arc<ValueForms>) {
     if let Some(owners) = fields.get_mut("ownerReferences") {
         owners.keyed_by = Some("uid".into());
     }
-    let form = |name: &str, list: Option<ListForm>| {
-        let forms = ValueForms {
-            list,
-            is_collection: true,
-            ..ValueForms::default()
-        };
-        (Name::from(name), Arc::new(forms))
-    };
     let forms = ValueForms {
-        fields: [
-            form("labels", None),
-            form("annotations", None),
-            form("finalizers", Some(ListForm::Set)),
-            form("ownerReferences", Some(ListForm::Map(vec!["uid".into()]))),
-        ]
-        .into_iter()
-        .collect(),
+        declared: fields.keys().cloned().collect(),
+        fields: forms_of_fields(),
         ..ValueForms::default()
     };
     let field = Field {
@@ -105,6 +91,38 @@ pub(super) fn object_meta() -> (Field, Arc<ValueForms>) {
         ..Field::of(object(fields))
     };
     (field, Arc::new(forms))
+}
+
+fn forms_of_fields() -> IndexMap<Name, Arc<ValueForms>> {
+    let map = || ValueForms {
+        is_collection: true,
+        ..ValueForms::default()
+    };
+    let list = |list: ListForm, patch: Option<ListPatch>| ValueForms {
+        list: Some(list),
+        patch,
+        ..map()
+    };
+    let owner = ValueForms {
+        is_atomic: true,
+        ..ValueForms::default()
+    };
+    let owners = ValueForms {
+        every: Some(Arc::new(owner)),
+        ..list(
+            ListForm::Map(vec!["uid".into()]),
+            Some(ListPatch::ByKey("uid".into())),
+        )
+    };
+    let forms = [
+        ("labels", map()),
+        ("annotations", map()),
+        ("finalizers", list(ListForm::Set, Some(ListPatch::ByValue))),
+        ("ownerReferences", owners),
+        ("managedFields", list(ListForm::Atomic, None)),
+    ];
+    let form = |(name, forms): (&str, ValueForms)| (Name::from(name), Arc::new(forms));
+    forms.into_iter().map(form).collect()
 }
 
 /// A field that documents write.

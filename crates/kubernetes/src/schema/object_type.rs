@@ -44,6 +44,12 @@ pub fn any_object() -> ResourceType {
 pub(super) fn object_schema(kind: &GroupKind, spec: &Json, schemas: &dyn Schemas) -> ObjectSchema {
     let (mut fields, mut forms) = identity(Some(kind));
     let (declared, declared_forms) = SchemaReader::new(schemas).fields(spec);
+    for name in declared_forms.declared {
+        if !forms.declared.contains(&name) {
+            forms.declared.push(name);
+        }
+    }
+    forms.always_there = declared_forms.always_there;
     for (name, form) in declared_forms.fields {
         if !fields.contains_key(&name) {
             forms.fields.insert(name, form);
@@ -138,6 +144,7 @@ fn identity(kind: Option<&GroupKind>) -> (IndexMap<Name, Field>, ValueForms) {
         ),
     ];
     let forms = ValueForms {
+        declared: fields.iter().map(|(name, _)| Name::from(*name)).collect(),
         fields: [(Name::from("metadata"), forms)].into_iter().collect(),
         ..ValueForms::default()
     };

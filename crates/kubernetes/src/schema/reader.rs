@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, SupportStatus, Value};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
-use super::forms::{ListForm, ValueForms};
+use super::forms::{ListForm, ListPatch, ValueForms};
 use super::object_meta::object_meta;
 
 /// The beginning of a reference to another schema of the same document.
@@ -18,6 +18,9 @@ const DEPTH: usize = 64;
 pub(super) trait Schemas {
     /// The schema of that name; `None` if there is none.
     fn schema(&self, name: &str) -> Option<Json>;
+
+    /// Whether the schemas are those of the server's own kinds.
+    fn is_of_server(&self) -> bool;
 }
 
 /// No schemas: those of a CustomResourceDefinition refer to none.
@@ -26,6 +29,10 @@ pub(super) struct NoSchemas;
 impl Schemas for NoSchemas {
     fn schema(&self, _name: &str) -> Option<Json> {
         None
+    }
+
+    fn is_of_server(&self) -> bool {
+        false
     }
 }
 
@@ -57,9 +64,17 @@ impl<'a> SchemaReader<'a> {
         let required: Vec<&str> = texts(&spec["required"]).collect();
         for (name, property) in spec["properties"].as_object().into_iter().flatten() {
             let (field, form) = self.value(property);
+            let form = form_of_property(form, property);
             let has_default = property.get("default").is_some_and(|value| !is_zero(value));
             let needed = required.contains(&name.as_str()) && !has_default;
             let name = Name::from(name.as_str());
+            forms.declared.push(name.clone());
+            if self.schemas.is_of_server() {
+                let value = value_if_absent(property, needed, &field.kind);
+                forms
+                    .always_there
+                    .extend(value.map(|value| (name.clone(), value)));
+            }
             if !form.is_plain() {
                 forms.fields.insert(name.clone(), form);
             }
@@ -131,6 +146,7 @@ impl<'a> SchemaReader<'a> {
         let values = &spec["additionalProperties"];
         if spec["properties"].is_object() {
             let (fields, mut forms) = self.fields(spec);
+            forms.is_atomic = is_atomic_map(spec);
             let open = is_open || values.is_object() || *values == true;
             if values.is_object() {
                 let (_, form) = self.value(values);
@@ -140,7 +156,12 @@ impl<'a> SchemaReader<'a> {
             return (Field::of(kind), Arc::new(forms));
         }
         if !values.is_object() || is_open {
-            return open_object();
+            let (field, _) = open_object();
+            let forms = ValueForms {
+                is_atomic: is_atomic_map(spec),
+                ..ValueForms::default()
+            };
+            return (field, Arc::new(forms));
         }
         let (value, form) = self.value(values);
         let field = Field {
@@ -149,6 +170,7 @@ impl<'a> SchemaReader<'a> {
         };
         let forms = ValueForms {
             is_collection: true,
+            is_atomic: is_atomic_map(spec),
             every: Some(form).filter(|form| !form.is_plain()),
             ..ValueForms::default()
         };
@@ -206,6 +228,47 @@ impl<'a> SchemaReader<'a> {
         self.finished.insert(name.into(), read.clone());
         read
     }
+}
+
+/// The forms of a value with what only the property says about it.
+fn form_of_property(form: Arc<ValueForms>, property: &Json) -> Arc<ValueForms> {
+    let default = property.get("default").filter(|value| !is_zero(value));
+    let patch = list_patch(property);
+    let is_atomic = is_atomic_map(property);
+    if default.is_none() && patch.is_none() && !is_atomic {
+        return form;
+    }
+    let mut form = Arc::unwrap_or_clone(form);
+    form.default = default.cloned();
+    form.patch = patch;
+    form.is_atomic |= is_atomic;
+    Arc::new(form)
+}
+
+/// The value that the program of the server has where a document lacks a field: structures, whose
+/// default is an empty map, and lists and maps that are never left out. `None` for other fields.
+fn value_if_absent(property: &Json, needed: bool, kind: &Kind) -> Option<Json> {
+    let is_empty = |value: &Json| value.as_object().is_some_and(Map::is_empty);
+    if reference(property).is_some() && property.get("default").is_some_and(is_empty) {
+        return matches!(kind, Kind::Object(_)).then(|| Json::Object(Map::new()));
+    }
+    let is_collection = matches!(kind, Kind::Array(_) | Kind::Map(_));
+    (needed && is_collection).then_some(Json::Null)
+}
+
+fn is_atomic_map(spec: &Json) -> bool {
+    spec["x-kubernetes-map-type"] == "atomic"
+}
+
+/// The strategies of a property are one text, with commas between them.
+fn list_patch(property: &Json) -> Option<ListPatch> {
+    let strategies = property["x-kubernetes-patch-strategy"].as_str()?;
+    let merges = strategies.split(',').any(|strategy| strategy == "merge");
+    if !merges || property["type"] != "array" {
+        return None;
+    }
+    let key = property["x-kubernetes-patch-merge-key"].as_str();
+    Some(key.map_or(ListPatch::ByValue, |key| ListPatch::ByKey(key.into())))
 }
 
 /// The name of the schema that a schema stands for. A reference with a description of its own is

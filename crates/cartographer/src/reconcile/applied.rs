@@ -1,0 +1,147 @@
+//! Whether a stamped object needs a write: its digest in an annotation, and the fields that are
+//! still as they were stamped (decisions/cartographer#reconcile).
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use blueprint::{Map, Name, Value};
+use jsonpath::json_text;
+use sha2::{Digest as _, Sha256};
+
+use super::parts::{annotation, part, text};
+
+/// The annotation with the digest of the object as it was stamped.
+pub(super) const APPLIED_HASH: &str = "carto.run/applied-hash";
+
+/// The annotation with the digest of each input at the last write.
+pub(super) const INPUTS: &str = "carto.run/inputs";
+
+/// The name under which the controller applies objects.
+const MANAGER: &str = "cyan";
+
+/// The digest of data, in hexadecimal digits. `None` for data that JSON cannot express.
+pub(super) fn digest(value: &Value) -> Option<Name> {
+    let text = json_text(value).ok()?;
+    let mut digest = String::with_capacity(64);
+    for byte in Sha256::digest(text.as_bytes()) {
+        // Writing to a string cannot fail.
+        let _ = write!(digest, "{byte:02x}");
+    }
+    Some(Name::from(digest))
+}
+
+/// An object with further annotations.
+pub(super) fn with_annotations(object: &Value, further: &[(&str, String)]) -> Value {
+    let entries = |value: &Value| value.as_map().cloned().unwrap_or_default();
+    let metadata = part(object, &["metadata"]);
+    let mut annotations = entries(part(metadata, &["annotations"]));
+    for (key, value) in further {
+        annotations.insert(Name::from(*key), Value::from(value.as_str()));
+    }
+    let mut metadata = entries(metadata);
+    metadata.insert(Name::from("annotations"), map(annotations));
+    let mut whole = entries(object);
+    whole.insert(Name::from("metadata"), map(metadata));
+    map(whole)
+}
+
+fn map(entries: Map) -> Value {
+    Value::Map(Arc::new(entries))
+}
+
+/// Whether a live object is as it was stamped: it carries the digest, and nobody changed a stamped
+/// field. What the server spells otherwise or adds is no change: the manager still holds such a
+/// field.
+pub(super) fn is_current(live: &Value, stamped: &Value, hash: &str) -> bool {
+    if annotation(live, APPLIED_HASH) != Some(hash) {
+        return false;
+    }
+    contains(live, stamped, 0) || held_fields(live).is_some_and(|fields| holds_all(fields, stamped))
+}
+
+/// Whether a set of fields has everything that was stamped besides the identity of the object, which
+/// no set has.
+fn holds_all(fields: &Value, stamped: &Value) -> bool {
+    let without = |object: &Value, keys: &[&str]| {
+        let mut entries = object.as_map().cloned().unwrap_or_default();
+        entries.retain(|key, _| !keys.contains(&key.as_ref()));
+        map(entries)
+    };
+    let metadata = without(
+        part(stamped, &["metadata"]),
+        &["name", "namespace", "generateName"],
+    );
+    let rest = without(stamped, &["apiVersion", "kind", "metadata"]);
+    holds(fields, &rest, 0) && holds(part(fields, &["f:metadata"]), &metadata, 1)
+}
+
+/// How deep objects are compared. A deeper part counts as changed.
+const DEPTH: usize = 200;
+
+/// Whether the live value has everything that was stamped. It can have further entries of maps.
+fn contains(live: &Value, stamped: &Value, depth: usize) -> bool {
+    if depth > DEPTH {
+        return false;
+    }
+    match (live.unmarked(), stamped.unmarked()) {
+        (Value::Map(live), Value::Map(stamped)) => stamped.iter().all(|(key, stamped)| {
+            let live = live.get(key);
+            // Servers drop a field that is null.
+            live.map_or(stamped.is_null(), |live| contains(live, stamped, depth + 1))
+        }),
+        (Value::List(live), Value::List(stamped)) => {
+            live.len() == stamped.len()
+                && live
+                    .iter()
+                    .zip(stamped.iter())
+                    .all(|(live, stamped)| contains(live, stamped, depth + 1))
+        }
+        // Servers drop empty parts of some kinds.
+        (Value::Null, Value::Map(stamped)) => stamped.is_empty(),
+        (live, stamped) => crate::outputs::are_equal(live, stamped),
+    }
+}
+
+/// The fields that the controller holds by its applies, in the form `FieldsV1`.
+fn held_fields(live: &Value) -> Option<&Value> {
+    let managers = part(live, &["metadata", "managedFields"]).as_list()?;
+    let own = managers.iter().find(|entry| {
+        text(entry, &["manager"]) == MANAGER
+            && text(entry, &["operation"]) == "Apply"
+            && text(entry, &["subresource"]).is_empty()
+    });
+    Some(part(own?, &["fieldsV1"]))
+}
+
+/// Whether a set of fields has every stamped field. An element without parts is the whole value.
+fn holds(fields: &Value, stamped: &Value, depth: usize) -> bool {
+    let Some(elements) = fields.as_map().filter(|_| depth <= DEPTH) else {
+        return false;
+    };
+    match stamped.unmarked() {
+        Value::Map(entries) => entries.iter().all(|(key, value)| {
+            let held = elements.get(&format!("f:{key}"));
+            value.is_null() || held.is_some_and(|held| holds_value(held, value, depth + 1))
+        }),
+        // The items of a list are named by their keys, their values or their positions.
+        Value::List(items) => {
+            let is_item = |key: &str| ["k:", "v:", "i:"].iter().any(|form| key.starts_with(form));
+            let held: Vec<&Value> = elements
+                .iter()
+                .filter(|(key, _)| is_item(key))
+                .map(|(_, held)| held)
+                .collect();
+            held.len() >= items.len()
+                && items
+                    .iter()
+                    .all(|item| held.iter().any(|held| holds_value(held, item, depth + 1)))
+        }
+        _ => true,
+    }
+}
+
+fn holds_value(held: &Value, stamped: &Value, depth: usize) -> bool {
+    let mut parts = held.as_map().into_iter().flat_map(|parts| parts.keys());
+    let is_whole = parts.all(|key| key.as_ref() == ".");
+    is_whole || holds(held, stamped, depth)
+}
