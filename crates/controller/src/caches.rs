@@ -7,19 +7,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueprint::{Name, Names, Value};
 use cartographer::kinds::CartoKind;
-use cartographer::reconcile::{AccountName, Platform};
+use cartographer::reconcile::{AccountName, Platform, Watches};
 use serde_json::Value as Json;
 
 use crate::keys::ReconcileKey;
 
 /// The objects of a kind: by namespace, `""` for cluster-scoped kinds, and then by name.
-type ObjectsOfKind = BTreeMap<Name, BTreeMap<Name, Arc<Value>>>;
+type ObjectsOfKind = BTreeMap<Name, BTreeMap<Name, CachedObject>>;
+
+/// An object, and the number of the change that brought it.
+struct CachedObject {
+    object: Arc<Value>,
+    change: u64,
+}
 
 #[derive(Default)]
 struct CachedState {
     kinds: HashMap<CartoKind, ObjectsOfKind>,
-    /// The uid of each service account.
-    accounts: BTreeMap<AccountName, Name>,
+    /// The uid of each service account, and the number of the change that brought it.
+    accounts: BTreeMap<AccountName, (Name, u64)>,
+    /// The number of changes so far.
+    changes: u64,
+    /// The number of the last change that removed something.
+    last_removal: u64,
     /// The keys of maps, each text once.
     names: Names,
 }
@@ -48,8 +58,9 @@ impl ObjectCaches {
         object.share_keys(&mut state.names);
         let place = place_of(&object)?;
         let objects = state.kinds.entry(kind).or_default();
-        let of_namespace = objects.entry(place.0).or_default();
-        let before = of_namespace.get(&place.1).cloned();
+        let of_namespace = objects.entry(place.0.clone()).or_default();
+        let before = of_namespace.get(&place.1);
+        let before = before.map(|before| before.object.clone());
         if before
             .as_ref()
             .is_some_and(|before| !is_newer(before, &object))
@@ -57,7 +68,13 @@ impl ObjectCaches {
             return None;
         }
         let now = Arc::new(object);
-        of_namespace.insert(place.1, now.clone());
+        state.changes += 1;
+        let cached = CachedObject {
+            object: now.clone(),
+            change: state.changes,
+        };
+        let objects = state.kinds.entry(kind).or_default();
+        objects.entry(place.0).or_default().insert(place.1, cached);
         Some(CacheChange {
             before,
             now: Some(now),
@@ -78,8 +95,10 @@ impl ObjectCaches {
         if of_namespace.is_empty() {
             objects.remove(namespace.unwrap_or_default());
         }
+        state.changes += 1;
+        state.last_removal = state.changes;
         Some(CacheChange {
-            before: Some(before),
+            before: Some(before.object),
             now: None,
         })
     }
@@ -89,7 +108,8 @@ impl ObjectCaches {
         let state = self.state();
         let objects = state.kinds.get(&key.kind)?;
         let of_namespace = objects.get(key.namespace.as_deref().unwrap_or_default())?;
-        of_namespace.get(&key.name).cloned()
+        let found = of_namespace.get(&key.name)?;
+        Some(found.object.clone())
     }
 
     /// All objects of a kind, by namespace and name.
@@ -97,7 +117,8 @@ impl ObjectCaches {
         let state = self.state();
         let objects = state.kinds.get(&kind).into_iter();
         let objects = objects.flat_map(BTreeMap::values);
-        objects.flat_map(BTreeMap::values).cloned().collect()
+        let objects = objects.flat_map(BTreeMap::values);
+        objects.map(|cached| cached.object.clone()).collect()
     }
 
     /// The namespaces and names of all objects of a kind.
@@ -121,22 +142,53 @@ impl ObjectCaches {
     /// Takes a service account. Returns whether it is new, or made anew.
     pub(crate) fn put_account(&self, account: AccountName, uid: Name) -> bool {
         let mut state = self.state();
-        state.accounts.insert(account, uid.clone()) != Some(uid)
+        state.changes += 1;
+        let change = state.changes;
+        let before = state.accounts.insert(account, (uid.clone(), change));
+        before.is_none_or(|(before, _)| before != uid)
     }
 
     /// Removes a service account. Returns whether it was there.
     pub(crate) fn remove_account(&self, account: &AccountName) -> bool {
-        self.state().accounts.remove(account).is_some()
+        let mut state = self.state();
+        state.changes += 1;
+        state.last_removal = state.changes;
+        state.accounts.remove(account).is_some()
     }
 
     /// The uid of a service account; `None` if it does not exist.
     pub(crate) fn account(&self, account: &AccountName) -> Option<Name> {
-        self.state().accounts.get(account).cloned()
+        let state = self.state();
+        state.accounts.get(account).map(|(uid, _)| uid.clone())
     }
 
     /// All service accounts.
     pub(crate) fn accounts(&self) -> BTreeSet<AccountName> {
         self.state().accounts.keys().cloned().collect()
+    }
+
+    /// The number of changes so far.
+    pub(crate) fn changes(&self) -> u64 {
+        self.state().changes
+    }
+
+    /// Whether a blueprint, template or account among these may have changed after a number of
+    /// changes.
+    pub(crate) fn has_changed_since(&self, changes: u64, watches: &Watches) -> bool {
+        let state = self.state();
+        if state.last_removal > changes {
+            return true;
+        }
+        let of_object = |kind: CartoKind, name: &str| {
+            let found = state.kinds.get(&kind)?.get("")?.get(name)?;
+            Some(found.change)
+        };
+        let named = watches.platform.iter();
+        let mut numbers = named.filter_map(|(kind, name)| of_object(*kind, name));
+        let account = watches.account.as_ref();
+        let account = account.and_then(|account| state.accounts.get(account));
+        numbers.any(|change| change > changes)
+            || account.is_some_and(|(_, change)| *change > changes)
     }
 }
 
@@ -147,7 +199,8 @@ impl Platform for ObjectCaches {
 
     fn find(&self, kind: CartoKind, name: &str) -> Option<Arc<Value>> {
         let state = self.state();
-        state.kinds.get(&kind)?.get("")?.get(name).cloned()
+        let found = state.kinds.get(&kind)?.get("")?.get(name)?;
+        Some(found.object.clone())
     }
 }
 

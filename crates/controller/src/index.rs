@@ -78,6 +78,11 @@ impl WakeIndex {
         changes
     }
 
+    /// Whether something else woke the key up to now.
+    pub(crate) fn differs(&self, key: &ReconcileKey, watches: &Watches) -> bool {
+        self.of_key.get(key).map(|known| &**known) != Some(watches)
+    }
+
     /// Forgets a key.
     pub(crate) fn remove(&mut self, key: &ReconcileKey) -> WatchChanges {
         let Some((key, before)) = self.of_key.remove_entry(key) else {

@@ -11,12 +11,11 @@
 //! Not here: what is stamped and what a status says (`cartographer`); kubeconfigs. The wall clock
 //! is passed in; waits are those of `tokio::time`.
 
-#![allow(dead_code, reason = "the loop that uses the parts follows")]
-
 mod accounts;
 mod api;
 mod caches;
 mod calls;
+mod controller;
 mod events;
 mod index;
 pub mod install;
@@ -25,10 +24,12 @@ mod leader;
 mod metrics;
 mod options;
 mod queue;
+mod reconciling;
 mod served;
 mod state;
 mod watching;
 
+pub use controller::{Controller, ControllerError, run};
 pub use keys::ReconcileKey;
 pub use metrics::ControllerMetrics;
 pub use options::{

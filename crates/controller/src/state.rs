@@ -204,11 +204,20 @@ impl ControllerState {
         of_key.forbidden = forbidden;
     }
 
-    /// Records what wakes an object.
-    pub(crate) fn set_watches(&self, key: &ReconcileKey, watches: Watches) {
+    /// Records what wakes an object that was reconciled after a number of changes of the caches.
+    /// What changed since then could not wake it yet, so that it runs again.
+    pub(crate) fn set_watches(&self, key: &ReconcileKey, watches: Watches, changes_before: u64) {
+        let selects = !watches.selected.is_empty();
         let mut index = lock(&self.index);
-        let changes = index.set(key, watches);
+        let is_new = index.differs(key, &watches);
+        let changes = index.set(key, watches.clone());
         self.change_watches(changes);
+        drop(index);
+        // A selected object may have changed before the index knew who selects it.
+        let missed = is_new && (selects || self.caches.has_changed_since(changes_before, &watches));
+        if missed {
+            self.wake([key.clone()]);
+        }
     }
 
     /// Forgets what wakes an object.

@@ -1,0 +1,9 @@
+//! What a controller does on a local cluster: which requests it sends, and what it makes of refused
+//! ones, lost ones, and its own end. Time is virtual.
+
+mod at_rest;
+mod documents;
+mod kills;
+mod leaders;
+mod refusals;
+mod setup;

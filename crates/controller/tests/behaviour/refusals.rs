@@ -1,0 +1,155 @@
+//! Refused and lost requests: one condition, no deletion, no hot loop, and the way back.
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::json;
+
+use crate::documents::{NAMESPACE, chain, immutable_chain, workload};
+use crate::setup::{Fault, Setup};
+
+#[tokio::test(start_paused = true)]
+async fn account_without_rights_waits_for_roles() {
+    let setup = Setup::new().await;
+    for object in chain() {
+        setup.create(&object).await;
+    }
+    setup.set_faults(|sent| {
+        let stamps = sent.with_token && sent.path.contains("/things");
+        stamps.then_some(Fault::Refused(403, "Forbidden"))
+    });
+    setup.create(&workload("https://g/1")).await;
+    let running = setup.start();
+    running.settle().await;
+    let submitted = setup.condition("ResourcesSubmitted").await;
+    assert!(submitted.starts_with("False "), "{submitted}");
+    assert!(setup.stamped().await.is_empty());
+    setup.take_requests();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let tries = setup.take_requests().len();
+    assert!(tries < 100, "{tries} requests in a minute");
+    setup.clear_faults();
+    let binding = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "stamps", "namespace": NAMESPACE},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "stamper"},
+        "subjects": [{"kind": "ServiceAccount", "name": "sa", "namespace": NAMESPACE}],
+    });
+    setup.create(&binding).await;
+    running.settle().await;
+    assert_eq!(setup.condition("Ready").await, "True Ready");
+    running.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn account_that_comes_later_wakes_its_owner() {
+    let setup = Setup::new().await;
+    let path = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts/sa");
+    setup.delete(&path).await;
+    for object in chain() {
+        setup.create(&object).await;
+    }
+    setup.create(&workload("https://g/1")).await;
+    let running = setup.start();
+    running.settle().await;
+    let submitted = setup.condition("ResourcesSubmitted").await;
+    assert!(submitted.ends_with("ServiceAccountError"), "{submitted}");
+    setup.create(&crate::documents::account()).await;
+    running.settle().await;
+    assert_eq!(setup.condition("Ready").await, "True Ready");
+    running.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn list_that_fails_deletes_nothing() {
+    for fault in [
+        Fault::Refused(410, "Expired"),
+        Fault::Refused(429, "TooManyRequests"),
+        Fault::Refused(500, "InternalError"),
+        Fault::LostBefore,
+    ] {
+        let setup = Setup::new().await;
+        for object in immutable_chain() {
+            setup.create(&object).await;
+        }
+        setup.create(&workload("https://g/1")).await;
+        let running = setup.start();
+        running.settle().await;
+        assert_eq!(setup.stamped().await.len(), 2);
+        let failing = fault.clone();
+        setup.set_faults(move |sent| {
+            let is_list = sent.with_token && sent.query.contains("labelSelector");
+            is_list.then(|| failing.clone())
+        });
+        setup.take_requests();
+        // The resource goes away, so its runs would be deleted.
+        let part = json!({"spec": {"resources": [
+            {"name": "app", "templateRef": {"kind": "ClusterTemplate", "name": "app"}},
+        ]}});
+        let path = "/apis/carto.run/v1alpha1/clustersupplychains/chain";
+        setup.merge(path, &part).await;
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        let requests = setup.take_requests();
+        let deletions = requests.iter().filter(|sent| sent.method == Method::DELETE);
+        assert_eq!(deletions.count(), 0, "{fault:?}");
+        assert_eq!(setup.stamped().await.len(), 2);
+        running.end().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn server_that_is_away_is_waited_for() {
+    let setup = Setup::new().await;
+    for object in chain() {
+        setup.create(&object).await;
+    }
+    setup.create(&workload("https://g/1")).await;
+    setup.set_faults(|_| Some(Fault::LostBefore));
+    let running = setup.start();
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    let tries = setup.take_requests().len();
+    assert!(tries > 1 && tries < 100, "{tries} requests in five minutes");
+    setup.clear_faults();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    running.settle().await;
+    assert_eq!(setup.condition("Ready").await, "True Ready");
+    running.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_third_request_fails_and_the_end_is_the_same() {
+    let setup = Setup::new().await;
+    for object in immutable_chain() {
+        setup.create(&object).await;
+    }
+    setup.create(&workload("https://g/1")).await;
+    let mut count = 0;
+    setup.set_faults(move |sent| {
+        count += 1;
+        match count % 6 {
+            _ if sent.is_watch() => None,
+            2 => Some(Fault::LostAfter),
+            4 => Some(Fault::Refused(503, "ServiceUnavailable")),
+            _ => None,
+        }
+    });
+    let running = setup.start();
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    running.settle().await;
+    assert_eq!(setup.condition("Ready").await, "True Ready");
+    assert_eq!(setup.stamped().await.len(), 2);
+    running.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn definitions_that_are_missing_end_the_controller() {
+    let setup = Setup::new().await;
+    setup
+        .delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/workloads.carto.run")
+        .await;
+    let running = setup.start();
+    let ended = running.task.await.unwrap();
+    let error = ended.unwrap_err().to_string();
+    assert!(error.contains("Workload"), "{error}");
+}

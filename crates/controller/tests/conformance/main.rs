@@ -1,0 +1,16 @@
+//! Runs the recorded cases of the controller: `cluster/kuttl` and `cluster/scenarios` of the pack of
+//! Cartographer, with the controller on a local cluster in this process.
+//!
+//! The pack is read where it stands; `CYAN_CONFORMANCE_CARTOGRAPHER` names another folder with the
+//! same layout, and `CYAN_CASES=immutable,retention` chooses cases. A part that is missing is said
+//! aloud and runs nothing.
+
+#![expect(clippy::print_stdout, reason = "the report of the pack")]
+
+mod judge;
+mod kuttl;
+mod names;
+mod pack;
+mod scenarios;
+mod tally;
+mod world;
