@@ -25,7 +25,7 @@ use super::input_digests::{input_digests, input_values};
 use super::outbox::Outbox;
 use super::parts::{name, part, shown, text};
 use super::requests::{
-    Answer, Call, FoundObject, ObjectName, OwnerEvent, Platform, RefusalReason, RequestId, Retry,
+    Answer, Call, FoundObject, ObjectName, OwnerEvent, Platform, RequestId, Retry,
 };
 use super::runs::{SeriesFailure, SeriesPlan, SeriesTask, namespace_of};
 
@@ -355,6 +355,10 @@ impl ResourceTask {
         let owner = |path: &[&str]| part(&context.owner, path).clone();
         let plan = SeriesPlan {
             cause: Value::map([
+                (
+                    "blueprint",
+                    part(&context.blueprint, &["metadata", "name"]).clone(),
+                ),
                 ("spec", owner(&["spec"])),
                 ("labels", owner(&["metadata", "labels"])),
                 ("annotations", owner(&["metadata", "annotations"])),
@@ -678,9 +682,4 @@ fn changes(
         });
     }
     events
-}
-
-/// Whether a refusal says that the kind of an object does not exist, so that no object does.
-pub(super) fn has_no_kind(reason: RefusalReason) -> bool {
-    reason == RefusalReason::KindMissing
 }

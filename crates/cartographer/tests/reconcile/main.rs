@@ -6,3 +6,4 @@ mod owners;
 mod replay;
 mod runs;
 mod world;
+mod yaml;

@@ -9,6 +9,7 @@ use cartographer::compat::Compat;
 use serde_json::{Value as Json, json};
 
 use crate::world::{Key, Settled, World, key_of, merge_patch};
+use crate::yaml::yaml;
 
 fn folder() -> Option<PathBuf> {
     let folder = match std::env::var_os("CYAN_CONFORMANCE_CARTOGRAPHER") {
@@ -31,12 +32,6 @@ fn read(path: &Path) -> Json {
     let text =
         std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     yaml(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// Reads a document. Words such as `y` are texts.
-pub(crate) fn yaml(text: &str) -> Result<Json, serde_saphyr::Error> {
-    let options = serde_saphyr::options! { strict_booleans: true };
-    serde_saphyr::from_str_with_options(text, options)
 }
 
 fn documents(path: &Path) -> Vec<Json> {

@@ -14,7 +14,7 @@ use cartographer::reconcile::{
 use cartographer::ytt_templates::InProcessYtt;
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use crate::replay::yaml;
+use crate::yaml::yaml;
 
 /// Kind and name.
 pub(crate) type Key = (String, String);
