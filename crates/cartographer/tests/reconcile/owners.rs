@@ -173,7 +173,12 @@ fn a_field_that_others_change_is_set_back() {
         "kind": "Thing", "metadata": { "name": "w-app", "labels": { "theirs": "1" } },
         "spec": { "image": "other", "more": "theirs" },
     }));
-    world.settle();
+    let outcome = world.reconcile(&key("Workload", "w")).expect("no crash");
+    let event = &outcome.expect("an outcome").events[0];
+    assert_eq!(
+        event.message,
+        "Patched object [things.demo.test/w-app]: somebody else changed `spec.image`"
+    );
     assert_eq!(writes(&world), ["apply Thing/w-app"]);
     let app = world.get("Thing", "w-app").expect("the application");
     assert_eq!(app["spec"]["image"], "i1");
