@@ -1,7 +1,48 @@
 //! An API server of Kubernetes in this process: objects, kinds and watches, without a container,
 //! etcd or a network.
 //!
-//! Not here: what gives objects their status (scripts, controllers).
+//! ```text
+//! request ──route──> kind ──admission──> object ──writing, patching, deleting──> state
+//!                                                              consequences ───────┘ └──> watches
+//! ```
+//!
+//! Requests are answered one after the other, without waiting. Not here: what gives objects their
+//! status (scripts, controllers), roles, admission by others.
 
+mod admission;
 pub mod apply;
+mod body;
+mod cluster;
+mod consequences;
+mod deleting;
+mod discovery;
+mod failure;
+mod ids;
+mod immutable;
+mod kinds;
+mod metadata;
+mod naming;
+mod object;
+mod options;
 pub mod patches;
+mod patching;
+mod preparing;
+mod reading;
+mod request;
+mod reviews;
+mod selector;
+mod service;
+mod state;
+mod store;
+mod tokens;
+mod values;
+mod views;
+mod watching;
+mod writing;
+
+pub use cluster::LocalCluster;
+pub use options::{ClusterClock, ClusterOptions, GarbageCollection, UnknownKinds};
+pub use request::{ApiMethod, ApiRequest, ApiUser};
+pub use service::{ClusterBody, ClusterService};
+pub use views::ApiResponse;
+pub use watching::{WatchEvent, WatchEventKind, WatchStream};
