@@ -116,11 +116,11 @@ fn applied(
             "metadata.name ({stated_name}) does not match the name on the URL ({name})"
         )));
     }
+    check_declared(target, version, &stated)?;
     set_meta(&mut stated, "name", Some(name.into()));
     if kind.is_namespaced() && meta_text(&stated, "namespace").is_empty() {
         set_meta(&mut stated, "namespace", Some((*target.namespace).into()));
     }
-    check_declared(target, version, &stated)?;
     keep_part(version, part, &mut stated);
     let address = target.address(name);
     let live = state.store.get(&address).cloned();
@@ -205,9 +205,10 @@ fn check_declared(
     };
     let (kind, name) = (&target.kind, meta_text(stated, "name"));
     Err(RefusedRequest::internal(format!(
-        "failed to create typed patch object ({}/{name}; {}, Kind={}): {problem}",
-        target.namespace,
-        kind.api_version(&version.name),
+        "failed to create typed patch object ({}/{name}; {}/{}, Kind={}): {problem}",
+        meta_text(stated, "namespace"),
+        kind.resource.group,
+        version.name,
         kind.type_name.kind,
     )))
 }

@@ -91,6 +91,9 @@ impl Stream for WatchStream {
     }
 }
 
+/// Makes what a watch shows of an object.
+pub(crate) type ShownObject = Box<dyn Fn(&Arc<Json>) -> Arc<Json> + Send>;
+
 /// What a watch asks for.
 pub(crate) struct WatchRequest {
     pub(crate) kind: Arc<ServedKind>,
@@ -101,7 +104,7 @@ pub(crate) struct WatchRequest {
     pub(crate) bookmarks: BookmarkWish,
     pub(crate) timeout: Option<Duration>,
     /// How an object is shown.
-    pub(crate) show: Box<dyn Fn(&Arc<Json>) -> Arc<Json> + Send>,
+    pub(crate) show: ShownObject,
 }
 
 /// Where a watch begins.

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use blueprint::{Map, Name, Value};
+use blueprint::{FieldPath, Map, Name, PathStep, Value};
 use jsonpath::json_text;
 use sha2::{Digest as _, Sha256};
 
@@ -73,6 +73,31 @@ fn holds_all(fields: &Value, stamped: &Value) -> bool {
     );
     let rest = without(stamped, &["apiVersion", "kind", "metadata"]);
     holds(fields, &rest, 0) && holds(part(fields, &["f:metadata"]), &metadata, 1)
+}
+
+/// The path of the first stamped field that somebody changed on a live object; `None` if the object
+/// was not stamped like this, or is as it was stamped.
+pub(super) fn changed_field(live: &Value, stamped: &Value, hash: &str) -> Option<FieldPath> {
+    if annotation(live, APPLIED_HASH) != Some(hash) {
+        return None;
+    }
+    let mut path = Vec::new();
+    find_change(live, stamped, &mut path).then_some(FieldPath(path))
+}
+
+/// Whether a part differs; then the path leads to it.
+fn find_change(live: &Value, stamped: &Value, path: &mut Vec<PathStep>) -> bool {
+    if contains(live, stamped, path.len()) {
+        return false;
+    }
+    for (key, stamped) in stamped.as_map().into_iter().flat_map(Map::iter) {
+        path.push(PathStep::Field(key.clone()));
+        if find_change(part(live, &[key]), stamped, path) {
+            return true;
+        }
+        path.pop();
+    }
+    true
 }
 
 /// How deep objects are compared. A deeper part counts as changed.

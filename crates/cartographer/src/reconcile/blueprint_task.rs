@@ -5,7 +5,7 @@ use blueprint::{Name, Value};
 use crate::conditions::{ConditionCollector, FALSE, StatusCondition, TRUE};
 use crate::kinds::CartoKind;
 
-use super::ReconcileOptions;
+use super::options::ReconcileOptions;
 use super::owner_status::{changed_status, previous_conditions};
 use super::parts::{items, name, part, text};
 use super::requests::{Outcome, Platform, Retry, Watches};

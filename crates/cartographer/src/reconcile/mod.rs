@@ -8,6 +8,7 @@ mod applied;
 mod blueprint_task;
 mod failure;
 mod input_digests;
+mod options;
 mod orphans;
 mod outbox;
 mod owner;
@@ -22,7 +23,6 @@ use std::sync::Arc;
 
 use blueprint::Value;
 
-use crate::compat::Compat;
 use crate::kinds::{CartoKind, KindFamily};
 use crate::stamp::YttTemplates;
 
@@ -30,19 +30,11 @@ use blueprint_task::blueprint_outcome;
 use owner::OwnerTask;
 use runnable_task::RunnableTask;
 
+pub use options::ReconcileOptions;
 pub use requests::{
     AccountName, Answer, Call, FoundObject, Identity, ObjectName, Outcome, OwnerEvent, Platform,
     Refusal, RefusalReason, Request, RequestId, Retry, Watches,
 };
-
-/// What a reconcile is told besides the object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReconcileOptions {
-    /// Whose behaviour counts.
-    pub compat: Compat,
-    /// The time in RFC 3339, in whole seconds: what changes in a status gets it.
-    pub now: String,
-}
 
 /// One reconcile of one object. It holds everything that it needs, so that it can wait for answers
 /// in an asynchronous task.

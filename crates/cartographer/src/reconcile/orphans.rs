@@ -12,8 +12,7 @@ use crate::stamp::label_value;
 use super::failure::refusal_of;
 use super::outbox::Outbox;
 use super::parts::{group, items, label, name, part, shown, text};
-use super::requests::{Answer, Call, FoundObject, OwnerEvent, RequestId};
-use super::resource::has_no_kind;
+use super::requests::{Answer, Call, FoundObject, OwnerEvent, RefusalReason, RequestId};
 use super::runs::{deletion, removed};
 
 /// The type of the condition that names what may be left. An owner has it only then.
@@ -209,7 +208,7 @@ impl OrphanTask {
     fn keep(&mut self, place: OrphanPlace, answer: Answer) {
         let refusal = refusal_of(answer);
         // Without the kind, there is no object of it.
-        if has_no_kind(refusal.reason) {
+        if refusal.reason == RefusalReason::KindMissing {
             return;
         }
         self.why.get_or_insert(refusal.message);

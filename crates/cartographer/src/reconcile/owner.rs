@@ -14,8 +14,8 @@ use crate::kinds::CartoKind;
 use crate::selection::{Selected, select_blueprint};
 use crate::stamp::YttTemplates;
 
-use super::ReconcileOptions;
 use super::failure::{Failure, RESOURCE_SUBMITTED, refusal_of, sooner};
+use super::options::ReconcileOptions;
 use super::orphans::{Accounted, ORPHANS_DELETED, OrphanTask};
 use super::outbox::Outbox;
 use super::owner_status::{

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Map, Name, Value};
+use blueprint::{FieldPath, Map, Name, Value};
 
 use crate::compat::Compat;
 use crate::context::TemplateContext;
@@ -19,13 +19,13 @@ use crate::stamp::{
     LabelSubject, OwnerReference, StampFailure, StampRequest, YttTemplates, stamp, stamped_labels,
 };
 
-use super::applied::{APPLIED_HASH, INPUTS, digest, is_current, with_annotations};
+use super::applied::{APPLIED_HASH, INPUTS, changed_field, digest, is_current, with_annotations};
 use super::failure::{Failure, RESOURCE_SUBMITTED, refusal_of, sooner};
 use super::input_digests::{input_digests, input_values};
 use super::outbox::Outbox;
 use super::parts::{name, part, shown, text};
 use super::requests::{
-    Answer, Call, FoundObject, ObjectName, OwnerEvent, Platform, RefusalReason, RequestId, Retry,
+    Answer, Call, FoundObject, ObjectName, OwnerEvent, Platform, RequestId, Retry,
 };
 use super::runs::{SeriesFailure, SeriesPlan, SeriesTask, namespace_of};
 
@@ -107,6 +107,8 @@ struct Writing {
     hash: Name,
     /// The version that the cluster had; `None` if it had no such object.
     before: Option<Name>,
+    /// The stamped field that somebody changed since the last write.
+    changed: Option<FieldPath>,
 }
 
 /// A series on its way.
@@ -287,6 +289,7 @@ impl ResourceTask {
             stamped,
             hash,
             before: None,
+            changed: None,
         };
         Ok(Stage::Reading(reading, Box::new(writing)))
     }
@@ -355,6 +358,10 @@ impl ResourceTask {
         let owner = |path: &[&str]| part(&context.owner, path).clone();
         let plan = SeriesPlan {
             cause: Value::map([
+                (
+                    "blueprint",
+                    part(&context.blueprint, &["metadata", "name"]).clone(),
+                ),
                 ("spec", owner(&["spec"])),
                 ("labels", owner(&["metadata", "labels"])),
                 ("annotations", owner(&["metadata", "annotations"])),
@@ -396,6 +403,7 @@ impl ResourceTask {
             }
             Answer::Object(found) => {
                 writing.before = Some(name(&found.object, &["metadata", "resourceVersion"]));
+                writing.changed = changed_field(&found.object, &writing.stamped, &writing.hash);
             }
             Answer::Missing => {}
             other => return self.rejected(context, &writing, other),
@@ -420,9 +428,13 @@ impl ResourceTask {
             Some(before) if **before == *version && !version.is_empty() => None,
             Some(_) => Some("Patched"),
         };
+        let why = match &writing.changed {
+            Some(path) => format!(": somebody else changed `{path}`"),
+            None => String::new(),
+        };
         let events = what.map(|what| OwnerEvent {
             reason: "StampedObjectApplied",
-            message: format!("{what} object [{}]", shown(&found)),
+            message: format!("{what} object [{}]{why}", shown(&found)),
         });
         self.has_object(context, writing, &found, events.into_iter().collect())
     }
@@ -678,9 +690,4 @@ fn changes(
         });
     }
     events
-}
-
-/// Whether a refusal says that the kind of an object does not exist, so that no object does.
-pub(super) fn has_no_kind(reason: RefusalReason) -> bool {
-    reason == RefusalReason::KindMissing
 }

@@ -14,8 +14,8 @@ use crate::retention::RunLimits;
 use crate::run_outputs::run_outputs;
 use crate::stamp::{OwnerReference, StampRequest, YttTemplates, run_labels, stamp};
 
-use super::ReconcileOptions;
 use super::failure::{Failure, refusal_of, sooner};
+use super::options::ReconcileOptions;
 use super::outbox::Outbox;
 use super::owner_status::{changed_status, previous_conditions};
 use super::parts::{label, name, part, shown, text};
@@ -288,17 +288,17 @@ impl RunnableTask {
             (None, Some(_)) => Some(found.outputs),
             _ => None,
         };
-        if let (Some(outputs), Some(newest)) = (&outputs, newest) {
-            if self.has_news(outputs, &object) {
-                events.push(OwnerEvent {
-                    reason: "ResourceOutputChanged",
-                    message: format!(
-                        "Runnable [{}] found a new output in [{}]",
-                        text(&self.runnable, &["metadata", "name"]),
-                        shown(newest)
-                    ),
-                });
-            }
+        if let (Some(outputs), Some(newest)) = (&outputs, newest)
+            && self.has_news(outputs, &object)
+        {
+            events.push(OwnerEvent {
+                reason: "ResourceOutputChanged",
+                message: format!(
+                    "Runnable [{}] found a new output in [{}]",
+                    text(&self.runnable, &["metadata", "name"]),
+                    shown(newest)
+                ),
+            });
         }
         let mut retry = match task.undeleted.is_empty() {
             true => Retry::No,

@@ -14,6 +14,8 @@ use cartographer::reconcile::{
 use cartographer::ytt_templates::InProcessYtt;
 use serde_json::{Map as JsonMap, Value as Json, json};
 
+use crate::yaml::yaml;
+
 /// Kind and name.
 pub(crate) type Key = (String, String);
 
@@ -37,6 +39,8 @@ pub(crate) struct World {
     applied: BTreeMap<Key, Json>,
     /// All calls, as text.
     pub(crate) log: Vec<String>,
+    /// How many requests came together, in order.
+    pub(crate) batches: Vec<usize>,
     /// The events so far: object and reason.
     pub(crate) events: BTreeSet<(String, String)>,
     /// The number of status writes.
@@ -66,6 +70,7 @@ impl World {
             objects: BTreeMap::new(),
             applied: BTreeMap::new(),
             log: Vec::new(),
+            batches: Vec::new(),
             events: BTreeSet::new(),
             statuses: 0,
             accounts: ["sa", "default"].map(str::to_owned).into(),
@@ -80,7 +85,7 @@ impl World {
     /// Creates the objects of a stream of YAML, or merges them into those that exist.
     pub(crate) fn apply_yaml(&mut self, text: &str) {
         for document in text.split("\n---\n") {
-            let object: Json = serde_saphyr::from_str(document).expect("YAML");
+            let object = yaml(document).expect("YAML");
             self.merge(&object);
         }
     }
@@ -205,6 +210,7 @@ impl World {
         };
         let mut open = reconcile.requests();
         while !open.is_empty() {
+            self.batches.push(open.len());
             for request in std::mem::take(&mut open) {
                 let answer = self.carry_out(&request.call)?;
                 reconcile.answer(request.id, answer);

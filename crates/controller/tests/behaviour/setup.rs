@@ -111,13 +111,19 @@ impl tower_service::Service<Request<Body>> for RecordingService {
 }
 
 fn refusal(code: u16, reason: &str) -> Response<ClusterBody> {
+    let message = match reason {
+        "Forbidden" => {
+            "things is forbidden: User \"sa\" cannot patch resource \"things\"".to_owned()
+        }
+        other => format!("the test refuses this: {other}"),
+    };
     let status = json!({
         "apiVersion": "v1",
         "kind": "Status",
         "status": "Failure",
         "code": code,
         "reason": reason,
-        "message": format!("the test refuses this: {reason}"),
+        "message": message,
     });
     let body = http_body_util::Full::from(status.to_string().into_bytes());
     Response::builder()

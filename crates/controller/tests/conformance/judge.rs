@@ -5,19 +5,36 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json, json};
 
+/// What a step is compared with.
+pub(crate) struct RecordedStep<'r> {
+    /// The step of the recording.
+    pub(crate) recorded: &'r Json,
+    /// Objects that exist only because of an earlier step that the decisions of the project change.
+    pub(crate) carried_over: &'r BTreeSet<String>,
+}
+
+impl RecordedStep<'_> {
+    /// The objects that exist and are not recorded.
+    pub(crate) fn further(&self, objects: &BTreeMap<String, Json>) -> BTreeSet<String> {
+        let expected = &self.recorded["objects"];
+        let further = objects.keys().filter(|key| expected.get(*key).is_none());
+        further.cloned().collect()
+    }
+}
+
 /// The differences at levels 2 to 4 between the objects and events of a step and the recorded ones.
 pub(crate) fn differences(
-    recorded: &Json,
+    step: &RecordedStep<'_>,
     objects: &BTreeMap<String, Json>,
     events: &[Json],
 ) -> Vec<(u8, String)> {
+    let recorded = step.recorded;
     let mut found = Vec::new();
     let unstable = texts(&recorded["unstable"]);
     let expected = recorded["objects"].as_object().expect("a step has objects");
-    for (key, object) in objects {
-        if !expected.contains_key(key) && !unstable.contains(key) {
-            let version = object["metadata"]["creationTimestamp"].as_str();
-            found.push((2, format!("{key} exists, made {}", version.unwrap_or("-"))));
+    for key in step.further(objects) {
+        if !unstable.contains(&key) && !step.carried_over.contains(&key) {
+            found.push((2, format!("{key} exists")));
         }
     }
     for (key, recorded) in expected {

@@ -1,12 +1,12 @@
 //! `cluster/kuttl`: acceptance cases of upstream. Files with one number are a step; `-assert` files
 //! must match, `-errors` files must not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use crate::judge::{differences, is_subset};
+use crate::judge::{RecordedStep, differences, is_subset};
 use crate::pack::{area, deviations, entries, file_name, is_chosen, read_yaml, recorded_steps};
 use crate::tally::{CaseResult, ClusterTally};
 use crate::world::{World, in_virtual_time};
@@ -35,6 +35,7 @@ fn run_case(folder: PathBuf, left_out: Vec<u64>) -> CaseResult {
         let recorded = recorded_steps(&folder.join("recorded.json"));
         let mut world = World::start().await;
         let mut result = CaseResult::default();
+        let mut carried_over = BTreeSet::new();
         for (number, files) in steps_of(&folder) {
             for file in files
                 .iter()
@@ -46,15 +47,20 @@ fn run_case(folder: PathBuf, left_out: Vec<u64>) -> CaseResult {
             }
             world.settle().await;
             let (objects, events) = world.normal_form().await;
-            let Some(recorded) = recorded
-                .get(&number)
-                .filter(|_| !left_out.contains(&number))
-            else {
+            let Some(recorded) = recorded.get(&number) else {
                 continue;
             };
+            let step = RecordedStep {
+                recorded,
+                carried_over: &carried_over,
+            };
+            if left_out.contains(&number) {
+                carried_over = step.further(&objects);
+                continue;
+            }
             result.judged += 1;
             let mut found = unmet(&world, &files).await;
-            found.extend(differences(recorded, &objects, &events));
+            found.extend(differences(&step, &objects, &events));
             let found = found.into_iter();
             let found = found.map(|(level, text)| (level, format!("step {number}: {text}")));
             result.findings.extend(found);

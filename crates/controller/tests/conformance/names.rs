@@ -37,7 +37,7 @@ impl GeneratedNames {
     /// Some JSON with names in normal form.
     pub(crate) fn normal(&self, json: &Json) -> Json {
         let pairs = self.normal.iter();
-        replaced(json, pairs.map(|(name, normal)| (name, normal)))
+        replaced(json, pairs)
     }
 
     /// Some JSON with the names of this run.

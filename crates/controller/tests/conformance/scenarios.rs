@@ -1,11 +1,13 @@
 //! `cluster/scenarios`: steps with applied objects, statuses of foreign controllers, deletions and
 //! restarts.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value as Json;
 
+use crate::judge::{RecordedStep, differences};
 use crate::pack::{area, deviations, entries, file_name, is_chosen, read_yaml, recorded_steps};
 use crate::tally::{CaseResult, ClusterTally};
 use crate::world::{World, in_virtual_time};
@@ -38,18 +40,24 @@ fn run_case(path: PathBuf, recorded: PathBuf, left_out: Vec<u64>) -> CaseResult 
         let steps = steps_of(&path);
         let mut world = World::start().await;
         let mut result = CaseResult::default();
-        for (number, step) in (1..).zip(&steps) {
-            carry_out(&mut world, step).await;
+        let mut carried_over = BTreeSet::new();
+        for (number, done) in (1..).zip(&steps) {
+            carry_out(&mut world, done).await;
             world.settle().await;
             let (objects, events) = world.normal_form().await;
-            let Some(recorded) = recorded
-                .get(&number)
-                .filter(|_| !left_out.contains(&number))
-            else {
+            let Some(recorded) = recorded.get(&number) else {
                 continue;
             };
+            let step = RecordedStep {
+                recorded,
+                carried_over: &carried_over,
+            };
+            if left_out.contains(&number) {
+                carried_over = step.further(&objects);
+                continue;
+            }
             result.judged += 1;
-            let found = crate::judge::differences(recorded, &objects, &events);
+            let found = differences(&step, &objects, &events);
             let found = found.into_iter();
             let found = found.map(|(level, text)| (level, format!("step {number}: {text}")));
             result.findings.extend(found);

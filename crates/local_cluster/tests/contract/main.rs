@@ -7,6 +7,7 @@ mod definitions;
 mod deletions;
 mod lists;
 mod objects;
+mod patches;
 mod peer;
 mod watches;
 

@@ -85,7 +85,7 @@ fn manifests_have_the_arrows_of_the_architecture_page() {
         for dependency in dependencies {
             let to = text(dependency, "name");
             // Tests on the harness name types of the crates that the harness is made of.
-            let for_tests = matches!(to, "testkit" | "contract_tests")
+            let for_tests = matches!(to, "testkit" | "contract_tests" | "local_cluster")
                 || uses_testkit && table["testkit"].may_use.contains(to);
             let allowed = row.may_use.contains(to) || is_dev(dependency) && for_tests;
             if names.contains(to) && !allowed {
