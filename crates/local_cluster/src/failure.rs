@@ -262,6 +262,12 @@ impl RefusedRequest {
         RefusedRequest::new(415, "UnsupportedMediaType", message)
     }
 
+    /// The body of the request is too large.
+    pub(crate) fn too_large(limit: usize) -> RefusedRequest {
+        let message = format!("Request entity too large: limit is {limit}");
+        RefusedRequest::new(413, "RequestEntityTooLarge", message)
+    }
+
     /// The cluster does not write the form that the request accepts.
     pub(crate) fn not_acceptable() -> RefusedRequest {
         let message = "only the following media types are accepted: application/json";

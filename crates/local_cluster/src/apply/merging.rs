@@ -204,17 +204,14 @@ pub(super) fn with_declared(set: &FieldSet, forms: Option<&ValueForms>) -> Field
     result
 }
 
-/// The value without the fields of a set. `None` if nothing is left of it.
-pub(super) fn without_fields(
-    value: &Json,
-    set: &FieldSet,
-    forms: Option<&ValueForms>,
-) -> Option<Json> {
+/// The value without the fields of a set. A map or list of which nothing is left becomes null, so
+/// that it still counts as a field of its own.
+pub(super) fn without_fields(value: &Json, set: &FieldSet, forms: Option<&ValueForms>) -> Json {
     // A part of which only parts are in the set stays without them.
     let rest = |value: &Json, part: Option<&FieldSet>, forms| match part {
         None => Some(value.clone()),
         Some(part) if part.is_member() => None,
-        Some(part) => without_fields(value, part, forms),
+        Some(part) => Some(without_fields(value, part, forms)),
     };
     match value {
         Json::Object(fields) if !fields.is_empty() && !is_atomic_map(forms) => {
@@ -224,18 +221,38 @@ pub(super) fn without_fields(
                 Some((name.clone(), rest(value, part, forms)?))
             };
             let fields: Map<String, Json> = fields.iter().filter_map(field).collect();
-            (!fields.is_empty()).then_some(Json::Object(fields))
+            if fields.is_empty() {
+                Json::Null
+            } else {
+                Json::Object(fields)
+            }
         }
         Json::Array(items) if !items.is_empty() && is_granular_list(forms) => {
             let item_forms = forms.and_then(ValueForms::item);
             let item = |item: &Json| {
                 let element = element(item, forms);
                 let part = element.and_then(|element| set.part(&element));
-                rest(item, part, item_forms)
+                rest(item, part, item_forms).filter(|item| !item.is_null())
             };
             let items: Vec<Json> = items.iter().filter_map(item).collect();
-            (!items.is_empty()).then_some(Json::Array(items))
+            if items.is_empty() {
+                Json::Null
+            } else {
+                Json::Array(items)
+            }
         }
-        whole => Some(whole.clone()),
+        whole => whole.clone(),
+    }
+}
+
+/// Removes the fields of a value that are null, at any depth of its maps.
+pub(super) fn drop_nulls(value: &mut Json) {
+    match value {
+        Json::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(drop_nulls);
+        }
+        Json::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
     }
 }

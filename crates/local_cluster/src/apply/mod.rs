@@ -17,7 +17,7 @@ mod tests;
 
 use blueprint::Name;
 use kubernetes::schema::ValueForms;
-use kubernetes::{FieldSet, ManagedFields, ManagerOperation};
+use kubernetes::{FieldElement, FieldSet, ManagedFields, ManagerOperation};
 use serde_json::{Map, Value as Json};
 
 pub use failure::{ApplyFailure, HeldField};
@@ -25,7 +25,7 @@ pub use failure::{ApplyFailure, HeldField};
 use comparison::Comparison;
 use granularity::{element, equal, is_atomic_map, is_granular_list};
 use managers::{Managers, take_managed_fields, with_entries};
-use merging::{fields_of, merged, with_declared, without_fields};
+use merging::{drop_nulls, fields_of, merged, with_declared, without_fields};
 
 /// The annotation in which `kubectl apply` without server-side apply keeps what it applied.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -97,7 +97,8 @@ pub fn apply(
         };
         let nothing = Json::Object(Map::new());
         let comparison = Comparison::of(&nothing, &base, forms);
-        managers.add_update(&first, comparison.written());
+        let fields = of_endpoint(&comparison.written(), manager);
+        managers.add_update(&first, fields);
     }
     let request = ApplyRequest {
         base: &base,
@@ -163,6 +164,19 @@ pub fn track_update(
     managers.write(after);
 }
 
+/// The fields that a request through the endpoint of the manager can write: `status` through its
+/// subresource, the rest through the object itself.
+fn of_endpoint(fields: &FieldSet, manager: &FieldManager<'_>) -> FieldSet {
+    let is_status = |element: &FieldElement| *element == FieldElement::Field("status".into());
+    let mut rest = FieldSet::default();
+    for (element, part) in fields.parts() {
+        if is_status(element) == (manager.subresource == Some("status")) {
+            rest.put(element.clone(), part.clone());
+        }
+    }
+    rest
+}
+
 /// Whether the entries of a request remove all managers.
 fn is_reset(entries: &Json) -> bool {
     match entries.as_array().map(Vec::as_slice) {
@@ -208,8 +222,20 @@ impl ApplyRequest<'_> {
         if !equal(self.base, &object) {
             managers.set_time(self.manager);
         }
+        self.drop_nulls(&mut object);
         managers.write(&mut object);
         Ok(object)
+    }
+
+    /// Removes the nulls that the server does not store: those of metadata, and of the kinds whose
+    /// objects always have some fields, which are the built-in ones. Objects of other kinds keep
+    /// nulls, and their schemas may refuse them.
+    fn drop_nulls(&self, object: &mut Json) {
+        if self.forms.always_there.is_empty() {
+            object.get_mut("metadata").into_iter().for_each(drop_nulls);
+        } else {
+            drop_nulls(object);
+        }
     }
 
     /// The merged object without the fields that the manager applied last and does not apply now,
@@ -217,10 +243,7 @@ impl ApplyRequest<'_> {
     fn pruned(&self, object: &Json, held: &FieldSet, last: &FieldSet) -> Json {
         let forms = Some(self.forms);
         let fields = |object: &Json| with_declared(&fields_of(object, forms), forms);
-        let without = |set: &FieldSet| {
-            let rest = without_fields(object, set, forms);
-            rest.unwrap_or_else(|| Json::Object(Map::new()))
-        };
+        let without = |set: &FieldSet| without_fields(object, set, forms);
         let last = with_declared(last, forms);
         let all = fields(object);
         let kept = fields(&without(&last)).union(&with_declared(held, forms));
