@@ -21,6 +21,8 @@ mod out_file;
 mod plugin_log;
 mod prompt;
 mod registry;
+#[cfg(feature = "kubernetes")]
+mod rendering;
 mod signals;
 mod terminal;
 mod usage;

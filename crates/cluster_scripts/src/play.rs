@@ -102,31 +102,27 @@ impl Player {
     /// Plays until it is stopped. A kind that the cluster does not have is looked for again and
     /// again.
     pub async fn play(&self, stop: CancellationToken) {
-        let mut kinds: Vec<GroupVersionKind> = Vec::new();
+        let mut kinds: Vec<PlayedKind> = Vec::new();
         for script in self.scripts.iter() {
-            let ApiScope { group, version } = ApiScope::of(script);
-            let kind = GroupVersionKind::gvk(&group, &version, &script.kind);
-            if !kinds.contains(&kind) {
-                kinds.push(kind);
+            let version = &script.api_version;
+            let asked = GroupVersionKind::gvk(&version.group, &version.version, &script.kind);
+            let same = kinds.iter_mut().find(|one| one.is_kind_of(&asked));
+            match same {
+                Some(kind) => kind.versions.push(asked),
+                None => kinds.push(PlayedKind {
+                    versions: vec![asked],
+                }),
             }
         }
-        let players = kinds.into_iter().map(|kind| self.play_kind(kind));
+        let players = kinds.iter().map(|kind| self.play_kind(kind));
         tokio::select! {
             _ = futures::future::join_all(players) => {}
             () = stop.cancelled() => {}
         }
     }
 
-    async fn play_kind(&self, kind: GroupVersionKind) {
-        let (resource, has_status) = loop {
-            match pinned_kind(&self.client, &kind).await {
-                Ok((resource, capabilities)) => {
-                    let mut below = capabilities.subresources.iter();
-                    break (resource, below.any(|(below, _)| below.plural == "status"));
-                }
-                Err(_) => tokio::time::sleep(KIND_AGAIN).await,
-            }
-        };
+    async fn play_kind(&self, kind: &PlayedKind) {
+        let (resource, has_status) = self.found(kind).await;
         let mut stage = Stage {
             player: self,
             resource,
@@ -138,23 +134,37 @@ impl Player {
         stage.play().await;
     }
 
+    /// Waits until the cluster has a kind, in one of the versions of its scripts. The first one
+    /// counts: an object is the same in every version.
+    async fn found(&self, kind: &PlayedKind) -> (ApiResource, bool) {
+        loop {
+            for version in &kind.versions {
+                // Whatever the reason is, the question is asked again.
+                if let Ok((resource, capabilities)) = pinned_kind(&self.client, version).await {
+                    let mut below = capabilities.subresources.iter();
+                    let has_status = below.any(|(below, _)| below.plural == "status");
+                    return (resource, has_status);
+                }
+            }
+            tokio::time::sleep(KIND_AGAIN).await;
+        }
+    }
+
     fn tell(&self, event: ScriptEvent) {
         // Nobody has to listen.
         let _ = self.events.send(event);
     }
 }
 
-struct ApiScope {
-    group: String,
-    version: String,
+/// A kind with the versions that scripts name, each at least once.
+struct PlayedKind {
+    versions: Vec<GroupVersionKind>,
 }
 
-impl ApiScope {
-    fn of(script: &Script) -> ApiScope {
-        ApiScope {
-            group: script.api_version.group.to_string(),
-            version: script.api_version.version.to_string(),
-        }
+impl PlayedKind {
+    fn is_kind_of(&self, other: &GroupVersionKind) -> bool {
+        let mut own = self.versions.iter();
+        own.any(|one| one.group == other.group && one.kind == other.kind)
     }
 }
 

@@ -699,6 +699,24 @@ impl Config {
         })
     }
 
+    /// Sets a switch of a dialect, in place of what the file says.
+    pub fn with_dialect_switch(mut self, dialect: &str, key: &str, is_on: bool) -> Config {
+        let table = self.dialects.entry(dialect.to_owned()).or_default();
+        table.insert(key.to_owned(), toml::Value::Boolean(is_on));
+        self
+    }
+
+    /// The paths in a setting of a dialect, in the folder of the file. What is no path is left out:
+    /// [`Config::dialects`] reports it.
+    pub fn dialect_paths(&self, dialect: &str, key: &str) -> Vec<PathBuf> {
+        let written = self.dialects.get(dialect).and_then(|table| table.get(key));
+        let paths = written.and_then(toml::Value::as_array).into_iter().flatten();
+        let folder = absolute(&self.folder);
+        paths
+            .filter_map(|path| path.as_str().map(|path| folder.join(path)))
+            .collect()
+    }
+
     /// Returns the settings of dialects and the size limits of documents. An unknown dialect or
     /// setting is an error.
     pub fn dialects(&self, all: &dialect::Dialects) -> Result<dialect::DocumentSettings, Error> {

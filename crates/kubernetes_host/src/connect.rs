@@ -19,6 +19,8 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 pub struct ClusterConnection {
     /// The client.
     pub client: Client,
+    /// Where the server is, and with which credentials.
+    pub config: Config,
     /// The context and the address of the server, for messages.
     pub title: String,
     /// The namespace of the context.
@@ -46,7 +48,8 @@ pub async fn connect_watching(
     let title = title(&config, context.as_deref());
     let namespace = config.default_namespace.clone();
     Ok(ClusterConnection {
-        client: client(config, &title)?,
+        client: client(config.clone(), &title)?,
+        config,
         title,
         namespace,
     })

@@ -1,15 +1,16 @@
-//! `cyan cluster`: scripts, and the controller of supply chains.
+//! `cyan cluster`: a local cluster, scripts, and the controller of supply chains.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
 use super::path::path;
 
-/// Work with a cluster: play scripts, print manifests
+/// Run supply chains: a local cluster, a rehearsal, a controller
 ///
-/// Scripts stand for the controllers of other kinds, such as Flux and kpack, where these are not
-/// there.
+/// The controller reconciles workloads, deliverables and runnables of Cartographer. Scripts stand
+/// for the controllers of other kinds, such as Flux and kpack, where these are not there.
 #[derive(Debug, Args)]
 pub(crate) struct Cluster {
     #[command(subcommand)]
@@ -19,6 +20,64 @@ pub(crate) struct Cluster {
 /// What to do with a cluster.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClusterCommand {
+    /// Rehearse manifests in a cluster in memory, and show what comes of them
+    ///
+    /// Applies the manifests, runs the controller and scripts until nothing moves, and prints the
+    /// owners with their resources. Scripts do not wait. Exit code 4 if an owner is not ready.
+    Rehearse {
+        /// Files and folders with manifests
+        #[arg(value_name = "PATH", required = true, value_parser = path())]
+        paths: Vec<PathBuf>,
+        #[command(flatten)]
+        scripts: Scripts,
+        /// Print the objects that were stamped, as YAML
+        #[arg(long)]
+        objects: bool,
+        /// Give up after this time
+        #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
+        limit: Duration,
+    },
+    /// Serve a local cluster to kubectl, with the controller and scripts
+    ///
+    /// Listens on loopback until Ctrl-C, and writes a kubeconfig. Kinds that the manifests use and
+    /// that nothing defines get a definition with free fields.
+    Serve {
+        /// Files and folders with manifests to apply at the start
+        #[arg(value_name = "PATH", value_parser = path())]
+        paths: Vec<PathBuf>,
+        /// Port to listen on [default: a free one]
+        #[arg(long, value_name = "PORT")]
+        port: Option<u16>,
+        /// Kubeconfig to write
+        #[arg(long, value_name = "FILE", default_value = ".cyan/kubeconfig", value_parser = path())]
+        kubeconfig: PathBuf,
+        #[command(flatten)]
+        scripts: Scripts,
+        /// Run no controller
+        #[arg(long)]
+        no_controller: bool,
+    },
+    /// Run the controller against a cluster
+    ///
+    /// Reconciles until Ctrl-C. Do not run it beside another controller of the same kinds.
+    Run {
+        #[command(flatten)]
+        connection: Connection,
+        /// Lead without a lease: no other replica may run
+        #[arg(long)]
+        no_lease: bool,
+        /// Namespace of the lease [default: POD_NAMESPACE, else `default`]
+        #[arg(
+            long,
+            value_name = "NAME",
+            env = "POD_NAMESPACE",
+            hide_env_values = true
+        )]
+        lease_namespace: Option<String>,
+        /// Limit the number of owners that are reconciled at once
+        #[arg(long, value_name = "N", default_value_t = 8)]
+        workers: usize,
+    },
     /// Play scripts against a cluster, in place of missing controllers
     ///
     /// Gives the objects of the scripts' kinds their statuses until Ctrl-C.
@@ -55,6 +114,18 @@ pub(crate) enum ClusterCommand {
     },
 }
 
+/// Which scripts are played.
+#[derive(Debug, Args)]
+pub(crate) struct Scripts {
+    /// Play this script before the ready-made ones: a file, or a ready-made script by name;
+    /// repeatable
+    #[arg(long = "script", value_name = "SCRIPT")]
+    pub(crate) scripts: Vec<String>,
+    /// Play no ready-made scripts but those named with --script
+    #[arg(long)]
+    pub(crate) no_ready_made: bool,
+}
+
 /// How to connect to a cluster.
 #[derive(Debug, Args)]
 pub(crate) struct Connection {
@@ -64,4 +135,8 @@ pub(crate) struct Connection {
     /// Context to use [default: the current one]
     #[arg(long, value_name = "NAME")]
     pub(crate) context: Option<String>,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    blueprint::parse_duration(text).map_err(|error| error.to_string())
 }

@@ -170,7 +170,7 @@ async fn carry_out(
         Command::Unlock(arguments) => unlock::run(arguments, global, report).await,
         Command::Key(arguments) => key::run(arguments, report),
         #[cfg(feature = "kubernetes")]
-        Command::Cluster(arguments) => cluster::run(arguments, report).await,
+        Command::Cluster(arguments) => cluster::run(arguments, global, report).await,
         #[cfg(feature = "kubernetes")]
         Command::Render(arguments) => render::run(arguments, global, report).await,
         Command::Fmt(arguments) => fmt::run(arguments, report),

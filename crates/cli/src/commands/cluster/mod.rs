@@ -1,16 +1,74 @@
 //! `cyan cluster`, one file for each of its commands.
 
 mod connection;
+mod local;
 mod manifests;
+mod objects;
+mod outcome;
 mod play;
+mod rehearse;
+mod run;
 mod scripts;
+mod serve;
 
-use crate::arguments::{Cluster, ClusterCommand};
+use crate::arguments::{Cluster, ClusterCommand, Global};
 use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 
-pub(crate) async fn run(arguments: Cluster, report: &mut Report) -> Result<Exit, CommandError> {
+pub(crate) async fn run(
+    arguments: Cluster,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
     match arguments.command {
+        ClusterCommand::Rehearse {
+            paths,
+            scripts,
+            objects,
+            limit,
+        } => {
+            let rehearsal = rehearse::Rehearsal {
+                paths,
+                scripts,
+                objects,
+                limit,
+            };
+            rehearse::run(rehearsal, global, report).await
+        }
+        ClusterCommand::Serve {
+            paths,
+            port,
+            kubeconfig,
+            scripts,
+            no_controller,
+        } => {
+            let control = match no_controller {
+                true => serve::Control::Off,
+                false => serve::Control::On,
+            };
+            let served = serve::Served {
+                paths,
+                port: port.unwrap_or_default(),
+                kubeconfig,
+                scripts,
+                control,
+            };
+            serve::run(served, global, report).await
+        }
+        ClusterCommand::Run {
+            connection,
+            no_lease,
+            lease_namespace,
+            workers,
+        } => {
+            let namespace = lease_namespace.unwrap_or_else(|| "default".to_owned());
+            let controlling = run::Controlling {
+                connection,
+                lease: Some(namespace).filter(|_| !no_lease),
+                workers,
+            };
+            run::run(controlling, report).await
+        }
         ClusterCommand::Play {
             scripts,
             connection,

@@ -4,6 +4,7 @@ use cluster_scripts::{Script, read, ready_made, ready_made_names, ready_made_tex
 use diag::Files;
 use serde_json::json;
 
+use crate::arguments::Scripts;
 use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 
@@ -26,6 +27,23 @@ pub(super) fn run(name: Option<&str>, report: &mut Report) -> Result<Exit, Comma
         report.terminal.write_result(text);
     }
     Ok(Exit::Done)
+}
+
+/// The scripts that options name: the named ones, then the ready-made ones.
+///
+/// # Errors
+/// If a script cannot be read, or has a mistake, which is reported.
+pub(super) fn wanted(
+    wanted: &Scripts,
+    report: &mut Report,
+) -> Result<Option<Vec<Script>>, CommandError> {
+    let Some(mut scripts) = named(&wanted.scripts, report)? else {
+        return Ok(None);
+    };
+    if !wanted.no_ready_made {
+        scripts.extend(ready_made_names().filter_map(ready_made).flatten());
+    }
+    Ok(Some(scripts))
 }
 
 /// The scripts with these names; `None` if one has a mistake, which is reported.

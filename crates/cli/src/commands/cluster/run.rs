@@ -1,0 +1,103 @@
+//! `cyan cluster run`.
+
+use std::time::Duration;
+
+use controller::{Controller, ControllerError, ControllerOptions, LeaderElection, clients_for};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::connection::connect;
+use super::play::clock;
+use crate::arguments::Connection;
+use crate::exit::{CommandError, Exit};
+use crate::signals;
+use crate::view::report::Report;
+
+/// The name of the lease.
+const LEASE: &str = "cyan-controller";
+
+/// How often machine output has the counters.
+const COUNTED: Duration = Duration::from_secs(30);
+
+/// How a controller runs.
+pub(super) struct Controlling {
+    pub(super) connection: Connection,
+    /// The namespace of the lease; `None` if the controller leads without one.
+    pub(super) lease: Option<String>,
+    pub(super) workers: usize,
+}
+
+pub(super) async fn run(
+    controlling: Controlling,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let cluster = connect(&controlling.connection).await?;
+    let version = cluster.client.apiserver_version().await;
+    version.map_err(|error| CommandError::World(Box::new(error)))?;
+    let mut options = ControllerOptions::new(clock());
+    options.workers = controlling.workers.max(1);
+    options.accounts = clients_for(&cluster.config);
+    if let Some(namespace) = controlling.lease {
+        options.leader_election = Some(LeaderElection::new(namespace, LEASE, identity()));
+    }
+    let waits = options.leader_election.is_some();
+    let message = match waits {
+        true => format!(
+            "Reconciling on {} while this process leads. Ctrl-C stops.",
+            cluster.title
+        ),
+        false => format!("Reconciling on {}. Ctrl-C stops.", cluster.title),
+    };
+    report.terminal.write_message(message);
+    let controller = Controller::new(cluster.client, options);
+    let stop = CancellationToken::new();
+    let mut running = std::pin::pin!(controller.run(stop.clone()));
+    let mut signals = signals::listen();
+    let mut counting = tokio::time::interval(COUNTED);
+    let ended = loop {
+        tokio::select! {
+            ended = &mut running => break ended,
+            // The objects in work are finished, and the lease is given back.
+            () = signals.next(), if !stop.is_cancelled() => stop.cancel(),
+            _ = counting.tick(), if report.is_json() => count(&controller, report),
+        }
+    };
+    ended.map_err(failure)?;
+    Ok(Exit::Done)
+}
+
+fn count(controller: &Controller, report: &mut Report) {
+    let metrics = controller.metrics();
+    let sum = |counts: &mut dyn Iterator<Item = &u64>| counts.sum::<u64>();
+    report.json_line(json!({
+        "event": "controller",
+        "queued": metrics.queue_length,
+        "working": metrics.working,
+        "waiting": metrics.waiting,
+        "watches": metrics.watches,
+        "reconciles": sum(&mut metrics.reconciles.values()),
+        "failures": sum(&mut metrics.failures.values()),
+        "requests": sum(&mut metrics.requests.values()),
+    }));
+    report.flush();
+}
+
+fn failure(error: ControllerError) -> CommandError {
+    match error {
+        ControllerError::DefinitionsMissing(_) => CommandError::Usage {
+            message: error.to_string(),
+            help: Some(
+                "`cyan cluster manifests --definitions | kubectl apply --server-side -f -` \
+                 defines them"
+                    .to_owned(),
+            ),
+        },
+        other => CommandError::World(Box::new(other)),
+    }
+}
+
+/// A name that no other process of a cluster has: a pod's name, and the process.
+fn identity() -> String {
+    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "cyan".to_owned());
+    format!("{host}-{}", std::process::id())
+}
