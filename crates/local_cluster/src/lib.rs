@@ -31,6 +31,7 @@ mod reading;
 mod request;
 mod reviews;
 mod selector;
+pub mod server;
 mod service;
 mod state;
 mod store;

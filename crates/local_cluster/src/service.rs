@@ -122,7 +122,7 @@ fn user_of(cluster: &LocalCluster, headers: &HeaderMap) -> Option<ApiUser> {
     })
 }
 
-fn written(answer: ApiResponse) -> Response<ClusterBody> {
+pub(crate) fn written(answer: ApiResponse) -> Response<ClusterBody> {
     match answer {
         ApiResponse::Whole {
             status,
