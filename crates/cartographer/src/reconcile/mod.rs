@@ -12,10 +12,14 @@ mod options;
 mod orphans;
 mod outbox;
 mod owner;
+mod owner_blueprint;
+mod owner_context;
 mod owner_status;
 mod parts;
+mod realized;
 mod requests;
 mod resource;
+mod resource_template;
 mod runnable_task;
 mod runs;
 
