@@ -23,7 +23,8 @@ use super::owner_status::{
 use super::parts::{items, name, part, text};
 use super::realized::Realized;
 use super::requests::{
-    Answer, Call, Identity, Outcome, OwnerEvent, Platform, RequestId, Retry, Watches,
+    Call, ClusterAnswer, Identity, OwnerEvent, Platform, ReconcileOutcome, RequestId, Retry,
+    Watches,
 };
 use super::resource::ResourceTask;
 
@@ -37,14 +38,14 @@ pub(super) struct OwnerTask {
     resources: Vec<ResourceTask>,
     outbox: Outbox,
     watches: Watches,
-    stage: Stage,
+    stage: OwnerStage,
 }
 
-enum Stage {
+enum OwnerStage {
     Account(RequestId),
     Resources,
     Orphans(OrphanTask),
-    Done(Outcome),
+    Done(ReconcileOutcome),
 }
 
 impl OwnerTask {
@@ -80,7 +81,7 @@ impl OwnerTask {
             outbox: Outbox::new(Identity::Account(account.clone())),
             words,
             watches,
-            stage: Stage::Resources,
+            stage: OwnerStage::Resources,
             context,
         };
         task.watch_old_kinds();
@@ -101,7 +102,7 @@ impl OwnerTask {
                 task.watches.platform.extend(templates);
                 task.watches.account = Some(account.clone());
                 let open = task.outbox.ask_as_controller(Call::Account(account));
-                task.stage = Stage::Account(open);
+                task.stage = OwnerStage::Account(open);
             }
         }
         task
@@ -113,18 +114,18 @@ impl OwnerTask {
     }
 
     /// The end, once it is reached.
-    pub(super) fn outcome(&self) -> Option<&Outcome> {
+    pub(super) fn outcome(&self) -> Option<&ReconcileOutcome> {
         match &self.stage {
-            Stage::Done(outcome) => Some(outcome),
+            OwnerStage::Done(outcome) => Some(outcome),
             _ => None,
         }
     }
 
     /// Takes an answer; one that nobody asked for changes nothing.
-    pub(super) fn answer(&mut self, id: RequestId, answer: Answer) {
+    pub(super) fn answer(&mut self, id: RequestId, answer: ClusterAnswer) {
         match &mut self.stage {
-            Stage::Account(open) if *open == id => self.has_account(answer),
-            Stage::Resources => {
+            OwnerStage::Account(open) if *open == id => self.has_account(answer),
+            OwnerStage::Resources => {
                 let mut answer = Some(answer);
                 for resource in &mut self.resources {
                     let Some(open) = answer.take() else { break };
@@ -132,24 +133,24 @@ impl OwnerTask {
                 }
                 self.advance();
             }
-            Stage::Orphans(task) => {
+            OwnerStage::Orphans(task) => {
                 task.answer(id, answer, &mut self.outbox);
                 self.end_if_clean();
             }
-            Stage::Account(_) | Stage::Done(_) => {}
+            OwnerStage::Account(_) | OwnerStage::Done(_) => {}
         }
     }
 
-    fn has_account(&mut self, answer: Answer) {
+    fn has_account(&mut self, answer: ClusterAnswer) {
         let account = account_of(&self.context.owner, &self.context.blueprint);
         let shown = format!("`{}` in `{}`", account.name, account.namespace);
         let failure = match answer {
-            Answer::Done => {
-                self.stage = Stage::Resources;
+            ClusterAnswer::Done => {
+                self.stage = OwnerStage::Resources;
                 self.advance();
                 return;
             }
-            Answer::Missing => Failure::lasting(
+            ClusterAnswer::Missing => Failure::lasting(
                 "ServiceAccountError",
                 format!("there is no service account {shown}"),
             ),
@@ -198,7 +199,7 @@ impl OwnerTask {
                 accounted.add(&realized.status.entry, realized.is_series);
             }
             let task = OrphanTask::start(&self.context.owner, accounted, &mut self.outbox);
-            self.stage = Stage::Orphans(task);
+            self.stage = OwnerStage::Orphans(task);
             self.end_if_clean();
         }
     }
@@ -252,17 +253,17 @@ impl OwnerTask {
     }
 
     fn end_if_clean(&mut self) {
-        let Stage::Orphans(orphans) = &self.stage else {
+        let OwnerStage::Orphans(orphans) = &self.stage else {
             return;
         };
         if !orphans.is_done() {
             return;
         }
         let outcome = self.outcome_after(orphans);
-        self.stage = Stage::Done(outcome);
+        self.stage = OwnerStage::Done(outcome);
     }
 
-    fn outcome_after(&self, orphans: &OrphanTask) -> Outcome {
+    fn outcome_after(&self, orphans: &OrphanTask) -> ReconcileOutcome {
         let now = self.context.now.as_str();
         let owner = &self.context.owner;
         let previous = previous_conditions(owner);
@@ -297,7 +298,7 @@ impl OwnerTask {
             false => Value::list(resources),
         };
         let fields = vec![self.reference(), ("resources", list)];
-        Outcome {
+        ReconcileOutcome {
             status: changed_status(owner, &conditions, fields),
             events,
             retry,
@@ -315,7 +316,7 @@ impl OwnerTask {
             collector.add(condition);
         }
         let conditions = with_uncounted(collector.finish(), left);
-        self.stage = Stage::Done(Outcome {
+        self.stage = OwnerStage::Done(ReconcileOutcome {
             status: changed_status(owner, &conditions, vec![self.reference()]),
             events: Vec::new(),
             retry,

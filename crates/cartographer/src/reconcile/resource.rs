@@ -18,7 +18,7 @@ use super::owner_context::OwnerContext;
 use super::parts::{name, part, shown, text};
 use super::realized::{Realized, finished, output_of_run, unstamped};
 use super::requests::{
-    Answer, Call, FoundObject, ObjectName, OwnerEvent, Platform, RequestId, Retry,
+    Call, ClusterAnswer, FoundObject, ObjectName, OwnerEvent, Platform, RequestId, Retry,
 };
 use super::resource_template::{Choice, Template};
 use super::runs::{SeriesFailure, SeriesPlan, SeriesTask, namespace_of};
@@ -34,10 +34,10 @@ pub(super) struct ResourceTask {
     /// The kind of its template, and the names that were looked for.
     pub(super) templates: Vec<(CartoKind, Name)>,
     choice: Choice,
-    stage: Stage,
+    stage: ResourceStage,
 }
 
-enum Stage {
+enum ResourceStage {
     Waiting,
     Reading(RequestId, Box<Writing>),
     Applying(RequestId, Box<Writing>),
@@ -82,19 +82,19 @@ impl ResourceTask {
             producers,
             templates,
             choice,
-            stage: Stage::Waiting,
+            stage: ResourceStage::Waiting,
         }
     }
 
     /// Whether it was not started.
     pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.stage, Stage::Waiting)
+        matches!(self.stage, ResourceStage::Waiting)
     }
 
     /// What became of it, once it is done.
     pub(super) fn realized(&self) -> Option<&Realized> {
         match &self.stage {
-            Stage::Done(realized) => Some(realized),
+            ResourceStage::Done(realized) => Some(realized),
             _ => None,
         }
     }
@@ -134,21 +134,21 @@ impl ResourceTask {
         &mut self,
         context: &OwnerContext,
         id: RequestId,
-        answer: Answer,
+        answer: ClusterAnswer,
         outbox: &mut Outbox,
-    ) -> Option<Answer> {
-        match std::mem::replace(&mut self.stage, Stage::Waiting) {
-            Stage::Reading(open, writing) if open == id => {
+    ) -> Option<ClusterAnswer> {
+        match std::mem::replace(&mut self.stage, ResourceStage::Waiting) {
+            ResourceStage::Reading(open, writing) if open == id => {
                 self.stage = self.was_read(context, writing, answer, outbox);
             }
-            Stage::Applying(open, writing) if open == id => {
+            ResourceStage::Applying(open, writing) if open == id => {
                 self.stage = self.was_applied(context, &writing, answer);
             }
-            Stage::Running(mut running) => {
+            ResourceStage::Running(mut running) => {
                 let rest = running.task.answer(id, answer, outbox);
                 self.stage = match running.task.is_done() {
                     true => self.has_run(context, *running),
-                    false => Stage::Running(running),
+                    false => ResourceStage::Running(running),
                 };
                 return rest;
             }
@@ -167,7 +167,7 @@ impl ResourceTask {
         template: &Template,
         inputs: ResourceInputs,
         outbox: &mut Outbox,
-    ) -> Result<Stage, Failure> {
+    ) -> Result<ResourceStage, Failure> {
         let labels = template.labels(context, &self.entry);
         let stamped = template.stamped(context, &self.entry, &inputs, &labels)?;
         if text(&stamped, &["apiVersion"]).is_empty() || text(&stamped, &["kind"]).is_empty() {
@@ -197,7 +197,7 @@ impl ResourceTask {
             before: None,
             changed: None,
         };
-        Ok(Stage::Reading(reading, Box::new(writing)))
+        Ok(ResourceStage::Reading(reading, Box::new(writing)))
     }
 
     fn series(
@@ -207,7 +207,7 @@ impl ResourceTask {
         inputs: ResourceInputs,
         stamped: Value,
         outbox: &mut Outbox,
-    ) -> Result<Stage, Failure> {
+    ) -> Result<ResourceStage, Failure> {
         if text(&stamped, &["metadata", "generateName"]).is_empty() {
             let message = "an immutable object needs `metadata.generateName`";
             return Err(Failure::lasting("TemplateStampFailure", message));
@@ -242,7 +242,7 @@ impl ResourceTask {
             stamped,
         };
         let task = SeriesTask::start(plan, outbox).ok_or_else(too_deep)?;
-        Ok(Stage::Running(Box::new(Running {
+        Ok(ResourceStage::Running(Box::new(Running {
             template: template.clone(),
             inputs,
             rule,
@@ -256,18 +256,20 @@ impl ResourceTask {
         &self,
         context: &OwnerContext,
         mut writing: Box<Writing>,
-        answer: Answer,
+        answer: ClusterAnswer,
         outbox: &mut Outbox,
-    ) -> Stage {
+    ) -> ResourceStage {
         match answer {
-            Answer::Object(found) if is_current(&found.object, &writing.stamped, &writing.hash) => {
+            ClusterAnswer::Object(found)
+                if is_current(&found.object, &writing.stamped, &writing.hash) =>
+            {
                 return self.has_object(context, &writing, &found, Vec::new());
             }
-            Answer::Object(found) => {
+            ClusterAnswer::Object(found) => {
                 writing.before = Some(name(&found.object, &["metadata", "resourceVersion"]));
                 writing.changed = changed_field(&found.object, &writing.stamped, &writing.hash);
             }
-            Answer::Missing => {}
+            ClusterAnswer::Missing => {}
             other => return self.rejected(context, &writing, other),
         }
         let mut annotations = vec![(APPLIED_HASH, writing.hash.to_string())];
@@ -276,11 +278,16 @@ impl ResourceTask {
             annotations.push((INPUTS, inputs));
         }
         let object = with_annotations(&writing.stamped, &annotations);
-        Stage::Applying(outbox.ask(Call::Apply(object)), writing)
+        ResourceStage::Applying(outbox.ask(Call::Apply(object)), writing)
     }
 
-    fn was_applied(&self, context: &OwnerContext, writing: &Writing, answer: Answer) -> Stage {
-        let Answer::Object(found) = answer else {
+    fn was_applied(
+        &self,
+        context: &OwnerContext,
+        writing: &Writing,
+        answer: ClusterAnswer,
+    ) -> ResourceStage {
+        let ClusterAnswer::Object(found) = answer else {
             return self.rejected(context, writing, answer);
         };
         let version = text(&found.object, &["metadata", "resourceVersion"]);
@@ -301,7 +308,12 @@ impl ResourceTask {
         self.has_object(context, writing, &found, events.into_iter().collect())
     }
 
-    fn rejected(&self, context: &OwnerContext, writing: &Writing, answer: Answer) -> Stage {
+    fn rejected(
+        &self,
+        context: &OwnerContext,
+        writing: &Writing,
+        answer: ClusterAnswer,
+    ) -> ResourceStage {
         let refusal = refusal_of(answer);
         let kind = text(&writing.stamped, &["kind"]);
         let object = text(&writing.stamped, &["metadata", "name"]);
@@ -317,7 +329,7 @@ impl ResourceTask {
         writing: &Writing,
         found: &FoundObject,
         events: Vec<OwnerEvent>,
-    ) -> Stage {
+    ) -> ResourceStage {
         let template = &writing.template.object;
         let output = read_output(template, Some(&found.object), &writing.inputs);
         let rule = effective_rule(template);
@@ -334,10 +346,10 @@ impl ResourceTask {
             ..realized
         };
         realized.events.splice(0..0, events);
-        Stage::Done(Box::new(realized))
+        ResourceStage::Done(Box::new(realized))
     }
 
-    fn has_run(&self, context: &OwnerContext, running: Running) -> Stage {
+    fn has_run(&self, context: &OwnerContext, running: Running) -> ResourceStage {
         let task = running.task;
         let template = &running.template.object;
         let failure = match &task.failure {
@@ -388,13 +400,18 @@ impl ResourceTask {
             realized.retry = Retry::Backoff;
         }
         realized.events.splice(0..0, task.events);
-        Stage::Done(Box::new(realized))
+        ResourceStage::Done(Box::new(realized))
     }
 
-    fn passed(&self, context: &OwnerContext, input: &str, inputs: &ResourceInputs) -> Stage {
+    fn passed(
+        &self,
+        context: &OwnerContext,
+        input: &str,
+        inputs: &ResourceInputs,
+    ) -> ResourceStage {
         let kind = text(&self.entry, &["templateRef", "kind"]);
         let output = pass_through(kind, input, inputs);
-        Stage::Done(Box::new(finished(
+        ResourceStage::Done(Box::new(finished(
             context,
             &self.entry,
             None,
@@ -409,14 +426,14 @@ impl ResourceTask {
         context: &OwnerContext,
         template: Option<&Template>,
         failure: &Failure,
-    ) -> Stage {
-        Stage::Done(Box::new(unstamped(context, &self.entry, template, failure)))
+    ) -> ResourceStage {
+        ResourceStage::Done(Box::new(unstamped(context, &self.entry, template, failure)))
     }
 }
 
-impl Stage {
-    fn of_kind(mut self, kind: (Name, Name)) -> Stage {
-        if let Stage::Done(realized) = &mut self {
+impl ResourceStage {
+    fn of_kind(mut self, kind: (Name, Name)) -> ResourceStage {
+        if let ResourceStage::Done(realized) = &mut self {
             realized.kind = Some(kind);
         }
         self
