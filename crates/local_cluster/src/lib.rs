@@ -35,6 +35,7 @@ pub mod server;
 mod service;
 mod state;
 mod store;
+mod tables;
 mod tokens;
 mod values;
 mod views;
