@@ -23,6 +23,7 @@ mod kinds;
 mod metadata;
 mod naming;
 mod object;
+mod openapi;
 mod options;
 pub mod patches;
 mod patching;
