@@ -28,6 +28,7 @@ mod options;
 pub mod patches;
 mod patching;
 mod preparing;
+mod protobuf;
 mod reading;
 mod request;
 mod reviews;
