@@ -105,6 +105,13 @@ pub(crate) fn kind_of_definition(definition: &Json) -> Option<ServedKind> {
                     true => StatusForm::Subresource,
                     false => StatusForm::Field,
                 },
+                columns: Some(
+                    stated["additionalPrinterColumns"]
+                        .as_array()
+                        .cloned()
+                        .unwrap_or_default()
+                        .into(),
+                ),
                 schema: VersionSchema::Defined(Box::new(DefinedSchema {
                     structural,
                     forms: version.schema.forms.clone(),

@@ -19,6 +19,7 @@ pub(crate) fn builtin_kind(info: &KindInfo) -> ServedKind {
             true => StatusForm::Subresource,
             false => StatusForm::Field,
         },
+        columns: None,
         schema: VersionSchema::Builtin(info.kind.clone(), OnceLock::new()),
     });
     let short = SHORT_NAMES

@@ -13,6 +13,7 @@ use kubernetes::{GroupKind, builtin};
 use serde_json::Value as Json;
 
 use crate::naming::{ResourceName, TypeName};
+use crate::tables::StatedColumns;
 
 pub(crate) use custom::{definition_problems, kind_of_definition};
 pub(crate) use known::server_version;
@@ -63,6 +64,8 @@ pub(crate) enum KindOrigin {
 pub(crate) struct ServedVersion {
     pub(crate) name: Arc<str>,
     pub(crate) status: StatusForm,
+    /// The columns that a definition states; `None` for a kind that every server has.
+    pub(crate) columns: Option<StatedColumns>,
     schema: VersionSchema,
 }
 
@@ -213,6 +216,7 @@ pub(crate) fn guessed_kind(
         versions: vec![ServedVersion {
             name: version.into(),
             status: StatusForm::Subresource,
+            columns: Some(StatedColumns::default()),
             schema: VersionSchema::Open,
         }],
         verbs: all_verbs(),
