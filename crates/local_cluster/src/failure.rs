@@ -72,7 +72,11 @@ impl RefusedRequest {
     }
 
     fn of_object(mut self, resource: &ResourceName, name: &str) -> RefusedRequest {
-        self.details = Some(Box::new(object_details(&resource.group, &resource.plural, name)));
+        self.details = Some(Box::new(object_details(
+            &resource.group,
+            &resource.plural,
+            name,
+        )));
         self
     }
 
