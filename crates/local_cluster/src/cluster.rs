@@ -16,6 +16,7 @@ use crate::failure::RefusedRequest;
 use crate::kinds::{KindOrigin, KindScope, StatusForm, guessed_kind};
 use crate::naming::ObjectAddress;
 use crate::object::{meta_list, meta_text};
+use crate::openapi;
 use crate::options::{ClusterOptions, UnknownKinds};
 use crate::patching::patch;
 use crate::reading::{filter_of, list, read, written_list};
@@ -96,6 +97,8 @@ impl LocalCluster {
             ApiRoute::Resources { group, version } => {
                 discovery::resources(&state.kinds, group, version)?
             }
+            ApiRoute::OpenApiIndex => openapi::index(&state.kinds),
+            ApiRoute::OpenApi { group, version } => openapi::document(state, group, version)?,
             ApiRoute::Unknown => return Err(RefusedRequest::no_such_resource()),
         };
         Ok(ApiResponse::json(200, &document))
