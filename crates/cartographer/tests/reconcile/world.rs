@@ -23,6 +23,8 @@ pub(crate) type Key = (String, String);
 pub(crate) enum Fate {
     /// Refuses it.
     Refuse(RefusalReason),
+    /// Carries it out, and the answer is lost.
+    LoseAnswer,
     /// Carries it out, and the reconcile never learns of it: the controller ends.
     CrashAfter,
     /// Does not carry it out: the controller ends.
@@ -260,6 +262,10 @@ impl World {
             Some(Fate::CrashAfter) => {
                 self.answer(call);
                 Err(())
+            }
+            Some(Fate::LoseAnswer) => {
+                self.answer(call);
+                Ok(refused(RefusalReason::Unavailable))
             }
             Some(Fate::Refuse(reason)) => Ok(refused(reason)),
         }
