@@ -92,8 +92,8 @@ impl ClusterAccess {
         };
         match answer {
             Ok(answer) => answer,
-            Err(CallFailure::Refusal(refusal)) => Answer::Refused(refusal),
-            Err(CallFailure::Request(failure)) => {
+            Err(UnansweredCall::Refusal(refusal)) => Answer::Refused(refusal),
+            Err(UnansweredCall::Request(failure)) => {
                 if let Some(account) = account.filter(|_| failure.is_unauthorized()) {
                     self.tokens.forget(account);
                 }
@@ -116,18 +116,22 @@ impl ClusterAccess {
             .await
     }
 
-    async fn kind(&self, api_version: &Name, kind: &Name) -> Result<Arc<ServedKind>, CallFailure> {
+    async fn kind(
+        &self,
+        api_version: &Name,
+        kind: &Name,
+    ) -> Result<Arc<ServedKind>, UnansweredCall> {
         let found = self
             .kinds
             .find(&self.controller, &self.counters, api_version, kind);
-        found.await.map_err(CallFailure::Refusal)
+        found.await.map_err(UnansweredCall::Refusal)
     }
 
     async fn get(
         &self,
         connection: &ApiConnection,
         object: &ObjectName,
-    ) -> Result<Answer, CallFailure> {
+    ) -> Result<Answer, UnansweredCall> {
         let kind = self.kind(&object.api_version, &object.kind).await?;
         let path = kind.path(object.namespace.as_deref(), &object.name);
         self.counters.count_request("get", &kind.resource());
@@ -145,9 +149,9 @@ impl ClusterAccess {
         kind: &Name,
         namespace: Option<&str>,
         labels: Option<&Map>,
-    ) -> Result<Answer, CallFailure> {
+    ) -> Result<Answer, UnansweredCall> {
         let served = self.kind(api_version, kind).await?;
-        let selector = selector_of(labels).map_err(CallFailure::Refusal)?;
+        let selector = selector_of(labels).map_err(UnansweredCall::Refusal)?;
         let collection = served.collection(namespace);
         let first = format!("{collection}?limit={PAGE}&labelSelector={selector}");
         let mut path = first.clone();
@@ -178,12 +182,12 @@ impl ClusterAccess {
         connection: &ApiConnection,
         object: &Value,
         write: Write,
-    ) -> Result<Answer, CallFailure> {
-        let mut body = body_of(object).map_err(CallFailure::Refusal)?;
+    ) -> Result<Answer, UnansweredCall> {
+        let mut body = body_of(object).map_err(UnansweredCall::Refusal)?;
         let text = |at: &Json| at.as_str().map(Name::from);
         let (Some(api_version), Some(name)) = (text(&body["apiVersion"]), text(&body["kind"]))
         else {
-            return Err(CallFailure::Refusal(Refusal {
+            return Err(UnansweredCall::Refusal(Refusal {
                 reason: RefusalReason::Rejected,
                 message: "the object has no `apiVersion` or no `kind`".to_owned(),
             }));
@@ -198,7 +202,7 @@ impl ClusterAccess {
         let (method, path, form) = match write {
             Write::Apply => {
                 let Some(name) = body["metadata"]["name"].as_str() else {
-                    return Err(CallFailure::Refusal(Refusal {
+                    return Err(UnansweredCall::Refusal(Refusal {
                         reason: RefusalReason::Rejected,
                         message: "the object has no name".to_owned(),
                     }));
@@ -228,7 +232,7 @@ impl ClusterAccess {
         connection: &ApiConnection,
         object: &ObjectName,
         uid: &Name,
-    ) -> Result<Answer, CallFailure> {
+    ) -> Result<Answer, UnansweredCall> {
         let kind = self.kind(&object.api_version, &object.kind).await?;
         let path = kind.path(object.namespace.as_deref(), &object.name);
         let options = serde_json::json!({
@@ -291,16 +295,16 @@ impl Write {
 }
 
 /// Why a call gives no answer of its own.
-enum CallFailure {
+enum UnansweredCall {
     /// A request failed.
     Request(RequestFailure),
     /// No request was sent, or a request that only prepared it failed.
     Refusal(Refusal),
 }
 
-impl From<RequestFailure> for CallFailure {
-    fn from(failure: RequestFailure) -> CallFailure {
-        CallFailure::Request(failure)
+impl From<RequestFailure> for UnansweredCall {
+    fn from(failure: RequestFailure) -> UnansweredCall {
+        UnansweredCall::Request(failure)
     }
 }
 

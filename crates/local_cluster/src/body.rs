@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::failure::RefusedRequest;
+use crate::protobuf::{PROTOBUF, ProtobufFailure, object_of_protobuf};
 use crate::request::ApiRequest;
 
 /// The types of bodies that are read besides patches.
@@ -25,6 +26,15 @@ pub(crate) fn object_of(request: &ApiRequest) -> Result<Option<Json>, RefusedReq
     match media_type(request) {
         "" | "application/json" | "*/*" => json_text(request).map(Some),
         "application/yaml" => yaml_text(request).map(Some),
+        PROTOBUF => match object_of_protobuf(&request.body) {
+            Ok(object) => Ok(Some(object)),
+            Err(failure @ ProtobufFailure::UnknownKind { .. }) => Err(
+                RefusedRequest::unsupported_media_type(&failure.to_string(), OBJECT_TYPES),
+            ),
+            Err(failure @ ProtobufFailure::Damaged) => {
+                Err(RefusedRequest::bad_request(failure.to_string()))
+            }
+        },
         other => Err(RefusedRequest::unsupported_media_type(other, OBJECT_TYPES)),
     }
 }

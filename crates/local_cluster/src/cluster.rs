@@ -16,12 +16,14 @@ use crate::failure::RefusedRequest;
 use crate::kinds::{KindOrigin, KindScope, StatusForm, guessed_kind};
 use crate::naming::ObjectAddress;
 use crate::object::{meta_list, meta_text};
+use crate::openapi;
 use crate::options::{ClusterOptions, UnknownKinds};
 use crate::patching::patch;
 use crate::reading::{filter_of, list, read, written_list};
 use crate::request::{ApiMethod, ApiRequest, ApiRoute, ApiUser, Commitment, ObjectRoute};
 use crate::reviews::answer_review;
 use crate::state::ClusterState;
+use crate::tables::TableMaker;
 use crate::tokens::{issue, user_of_token};
 use crate::views::{ApiResponse, ObjectView};
 use crate::watching::{BookmarkWish, WatchRequest, WatchStart, watch};
@@ -95,6 +97,8 @@ impl LocalCluster {
             ApiRoute::Resources { group, version } => {
                 discovery::resources(&state.kinds, group, version)?
             }
+            ApiRoute::OpenApiIndex => openapi::index(&state.kinds),
+            ApiRoute::OpenApi { group, version } => openapi::document(state, group, version)?,
             ApiRoute::Unknown => return Err(RefusedRequest::no_such_resource()),
         };
         Ok(ApiResponse::json(200, &document))
@@ -145,6 +149,13 @@ impl LocalCluster {
             true => answer,
             false => answer.with_warnings(warnings),
         })
+        .and_then(|answer| match (view, request.method) {
+            (ObjectView::Table, ApiMethod::Get) => {
+                let table = table_maker(state, &target, request)?;
+                Ok(answer.map_json(|whole| table.table_of(whole)))
+            }
+            _ => Ok(answer),
+        })
     }
 
     fn watched(
@@ -163,6 +174,10 @@ impl LocalCluster {
             (_, _, revision) => WatchStart::After(revision),
         };
         let (kind, version) = (target.kind.clone(), target.version.clone());
+        let table = match view {
+            ObjectView::Table => Some(table_maker(state, target, request)?),
+            ObjectView::Whole | ObjectView::Metadata => None,
+        };
         let watch_request = WatchRequest {
             kind: target.kind.clone(),
             namespace: target.namespace.clone(),
@@ -176,7 +191,13 @@ impl LocalCluster {
                 .number("timeoutSeconds")?
                 .filter(|seconds| *seconds > 0)
                 .map(Duration::from_secs),
-            show: Box::new(move |object| view.of(&in_version(object, &kind, &version))),
+            show: Box::new(move |object| {
+                let shown = view.of(&in_version(object, &kind, &version));
+                match &table {
+                    Some(table) => Arc::new(table.table_of(Json::clone(&shown))),
+                    None => shown,
+                }
+            }),
         };
         Ok(ApiResponse::Watch(watch(
             self.0.clone(),
@@ -184,6 +205,16 @@ impl LocalCluster {
             watch_request,
         )))
     }
+}
+
+/// The table of the kind of a request.
+fn table_maker(
+    state: &ClusterState,
+    target: &RequestTarget,
+    request: &ApiRequest,
+) -> Result<TableMaker, RefusedRequest> {
+    let resource = &target.kind.resource;
+    TableMaker::of(resource, target.version()?, request, &state.options.clock)
 }
 
 fn add_namespace(state: &mut ClusterState, name: &str) {

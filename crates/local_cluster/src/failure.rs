@@ -13,7 +13,8 @@ pub(crate) struct RefusedRequest {
     pub(crate) code: u16,
     reason: &'static str,
     message: String,
-    details: Option<Json>,
+    /// Boxed, because refusals are returned everywhere.
+    details: Option<Box<Json>>,
     /// Texts for the header `Warning`.
     pub(crate) warnings: Vec<String>,
 }
@@ -71,7 +72,11 @@ impl RefusedRequest {
     }
 
     fn of_object(mut self, resource: &ResourceName, name: &str) -> RefusedRequest {
-        self.details = Some(object_details(&resource.group, &resource.plural, name));
+        self.details = Some(Box::new(object_details(
+            &resource.group,
+            &resource.plural,
+            name,
+        )));
         self
     }
 
@@ -91,7 +96,7 @@ impl RefusedRequest {
     pub(crate) fn no_such_resource() -> RefusedRequest {
         let message = "the server could not find the requested resource";
         RefusedRequest {
-            details: Some(json!({})),
+            details: Some(Box::new(json!({}))),
             ..RefusedRequest::new(404, "NotFound", message)
         }
     }
@@ -118,7 +123,7 @@ impl RefusedRequest {
     pub(crate) fn other_object(of: &TypeName, name: &str, why: &str) -> RefusedRequest {
         let message = format!("Operation cannot be fulfilled on {of} \"{name}\": {why}");
         RefusedRequest {
-            details: Some(object_details(&of.group, &of.kind, name)),
+            details: Some(Box::new(object_details(&of.group, &of.kind, name))),
             ..RefusedRequest::new(409, "Conflict", message)
         }
     }
@@ -152,7 +157,7 @@ impl RefusedRequest {
         let causes = causes.map(|(field, message)| {
             json!({"reason": "FieldManagerConflict", "message": message, "field": field})
         });
-        refused.details = Some(json!({"causes": causes.collect::<Vec<_>>()}));
+        refused.details = Some(Box::new(json!({"causes": causes.collect::<Vec<_>>()})));
         refused
     }
 
@@ -169,7 +174,7 @@ impl RefusedRequest {
     pub(crate) fn unfit_patch() -> RefusedRequest {
         let message = "the server rejected our request due to an error in our request";
         RefusedRequest {
-            details: Some(json!({})),
+            details: Some(Box::new(json!({}))),
             ..RefusedRequest::new(422, "Invalid", message)
         }
     }
@@ -191,7 +196,7 @@ impl RefusedRequest {
             |cause| json!({"reason": cause.reason, "message": cause.message, "field": cause.field}),
         );
         details["causes"] = causes.collect();
-        refused.details = Some(details);
+        refused.details = Some(Box::new(details));
         refused
     }
 
@@ -215,7 +220,7 @@ impl RefusedRequest {
         details["causes"] = json!([{"reason": "NamespaceTerminating",
             "message": format!("namespace {namespace} is being terminated"),
             "field": "metadata.namespace"}]);
-        refused.details = Some(details);
+        refused.details = Some(Box::new(details));
         refused
     }
 
@@ -241,8 +246,8 @@ impl RefusedRequest {
     pub(crate) fn too_large_version(asked: u64, current: u64) -> RefusedRequest {
         let message = format!("Too large resource version: {asked}, current: {current}");
         let mut refused = RefusedRequest::new(504, "Timeout", message);
-        refused.details = Some(json!({"retryAfterSeconds": 1, "causes": [
-            {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}));
+        refused.details = Some(Box::new(json!({"retryAfterSeconds": 1, "causes": [
+            {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]})));
         refused
     }
 
@@ -292,7 +297,7 @@ impl RefusedRequest {
             status["reason"] = self.reason.into();
         }
         if let Some(details) = &self.details {
-            status["details"] = details.clone();
+            status["details"] = Json::clone(details);
         }
         status["code"] = self.code.into();
         status

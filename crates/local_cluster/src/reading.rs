@@ -173,7 +173,7 @@ pub(crate) fn written_list(
     items: impl Iterator<Item = Arc<Json>>,
 ) -> String {
     let (kind, api_version) = match view {
-        ObjectView::Whole => (
+        ObjectView::Whole | ObjectView::Table => (
             target.kind.names.list_kind.clone(),
             target.kind.api_version(&target.version),
         ),

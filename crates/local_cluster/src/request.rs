@@ -79,6 +79,10 @@ pub(crate) enum ApiRoute {
     Group(String),
     /// `/apis/GROUP/VERSION`.
     Resources { group: String, version: String },
+    /// `/openapi/v3`.
+    OpenApiIndex,
+    /// `/openapi/v3/api/VERSION` and `/openapi/v3/apis/GROUP/VERSION`.
+    OpenApi { group: String, version: String },
     /// An object or a list.
     Objects(ObjectRoute),
     /// Another path.
@@ -104,6 +108,15 @@ impl ApiRoute {
         match &parts[..] {
             ["version"] => ApiRoute::Version,
             ["readyz" | "livez" | "healthz", ..] => ApiRoute::Health,
+            ["openapi", "v3"] => ApiRoute::OpenApiIndex,
+            ["openapi", "v3", "api", version] => ApiRoute::OpenApi {
+                group: String::new(),
+                version: (*version).to_owned(),
+            },
+            ["openapi", "v3", "apis", group, version] => ApiRoute::OpenApi {
+                group: (*group).to_owned(),
+                version: (*version).to_owned(),
+            },
             ["api"] => ApiRoute::CoreVersions,
             ["apis"] => ApiRoute::Groups,
             ["apis", group] => ApiRoute::Group((*group).to_owned()),

@@ -41,6 +41,16 @@ impl ApiResponse {
         }
     }
 
+    /// The answer with another JSON body. Other answers stay as they are.
+    pub(crate) fn map_json(mut self, change: impl FnOnce(Json) -> Json) -> ApiResponse {
+        if let ApiResponse::Whole { body, .. } = &mut self
+            && let Ok(whole) = serde_json::from_slice(body)
+        {
+            *body = change(whole).to_string().into();
+        }
+        self
+    }
+
     pub(crate) fn with_warnings(mut self, all: Vec<String>) -> ApiResponse {
         if let ApiResponse::Whole { warnings, .. } = &mut self {
             *warnings = all;
@@ -56,6 +66,8 @@ pub(crate) enum ObjectView {
     Whole,
     /// `PartialObjectMetadata`.
     Metadata,
+    /// A `Table`, which is made of the whole answer.
+    Table,
 }
 
 impl ObjectView {
@@ -80,6 +92,7 @@ impl ObjectView {
                 Some("PartialObjectMetadata" | "PartialObjectMetadataList") => {
                     Some(ObjectView::Metadata)
                 }
+                Some("Table") if is_known_table(entry) => Some(ObjectView::Table),
                 Some(_) => None,
             }
         });
@@ -90,7 +103,7 @@ impl ObjectView {
     /// The object as the view shows it.
     pub(crate) fn of(self, object: &Arc<Json>) -> Arc<Json> {
         match self {
-            ObjectView::Whole => object.clone(),
+            ObjectView::Whole | ObjectView::Table => object.clone(),
             ObjectView::Metadata => Arc::new(json!({
                 "kind": "PartialObjectMetadata",
                 "apiVersion": "meta.k8s.io/v1",
@@ -98,6 +111,14 @@ impl ObjectView {
             })),
         }
     }
+}
+
+/// Whether an entry of the header `Accept` names the version of tables that the cluster writes.
+fn is_known_table(entry: &str) -> bool {
+    let mut parts = entry.split(';').map(str::trim);
+    let version = parts.clone().find_map(|part| part.strip_prefix("v="));
+    let group = parts.find_map(|part| part.strip_prefix("g="));
+    version == Some("v1") && group == Some("meta.k8s.io")
 }
 
 #[cfg(test)]
@@ -111,7 +132,7 @@ mod tests {
         for (accept, expected) in [
             ("", ObjectView::Whole),
             ("*/*", ObjectView::Whole),
-            (table, ObjectView::Whole),
+            (table, ObjectView::Table),
             (partial, ObjectView::Metadata),
             (
                 "application/vnd.kubernetes.protobuf,application/json",

@@ -8,14 +8,14 @@ use crate::kinds::CartoKind;
 use super::options::ReconcileOptions;
 use super::owner_status::{changed_status, previous_conditions};
 use super::parts::{items, name, part, text};
-use super::requests::{Outcome, Platform, Retry, Watches};
+use super::requests::{Platform, ReconcileOutcome, Retry, Watches};
 
 /// What becomes of a blueprint. It needs no request.
 pub(super) fn blueprint_outcome(
     blueprint: &Value,
     platform: &dyn Platform,
     options: &ReconcileOptions,
-) -> Outcome {
+) -> ReconcileOutcome {
     let mut watches = Watches::default();
     let mut missing: Vec<String> = Vec::new();
     for resource in items(blueprint, &["spec", "resources"]) {
@@ -44,7 +44,7 @@ pub(super) fn blueprint_outcome(
     let mut collector = ConditionCollector::new("Ready", previous, &options.now);
     collector.add(condition);
     let conditions = collector.finish().conditions;
-    Outcome {
+    ReconcileOutcome {
         status: changed_status(blueprint, &conditions, Vec::new()),
         events: Vec::new(),
         retry: Retry::No,

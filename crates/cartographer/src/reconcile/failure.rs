@@ -2,7 +2,7 @@
 
 use crate::conditions::{FALSE, StatusCondition, UNKNOWN};
 
-use super::requests::{Answer, Refusal, RefusalReason, Retry};
+use super::requests::{ClusterAnswer, Refusal, RefusalReason, Retry};
 
 /// The type of the condition of a resource.
 pub(super) const RESOURCE_SUBMITTED: &str = "ResourceSubmitted";
@@ -67,14 +67,14 @@ impl Failure {
 }
 
 /// The refusal of an answer; that of an answer which does not fit the request can be repeated.
-pub(super) fn refusal_of(answer: Answer) -> Refusal {
+pub(super) fn refusal_of(answer: ClusterAnswer) -> Refusal {
     match answer {
-        Answer::Refused(refusal) => refusal,
-        Answer::Missing => Refusal {
+        ClusterAnswer::Refused(refusal) => refusal,
+        ClusterAnswer::Missing => Refusal {
             reason: RefusalReason::Unavailable,
             message: "it does not exist".to_owned(),
         },
-        Answer::Done | Answer::Object(_) | Answer::List(_) => Refusal {
+        ClusterAnswer::Done | ClusterAnswer::Object(_) | ClusterAnswer::List(_) => Refusal {
             reason: RefusalReason::Unavailable,
             message: "the answer does not fit the request".to_owned(),
         },

@@ -12,10 +12,14 @@ mod options;
 mod orphans;
 mod outbox;
 mod owner;
+mod owner_blueprint;
+mod owner_context;
 mod owner_status;
 mod parts;
+mod realized;
 mod requests;
 mod resource;
+mod resource_template;
 mod runnable_task;
 mod runs;
 
@@ -32,8 +36,12 @@ use runnable_task::RunnableTask;
 
 pub use options::ReconcileOptions;
 pub use requests::{
-    AccountName, Answer, Call, FoundObject, Identity, ObjectName, Outcome, OwnerEvent, Platform,
-    Refusal, RefusalReason, Request, RequestId, Retry, Watches,
+    AccountName, Call, ClusterAnswer, ClusterRequest, FoundObject, Identity, ObjectName,
+    OwnerEvent, Platform, ReconcileOutcome, Refusal, RefusalReason, RequestId, Retry, Watches,
+};
+// The short names, for users that name the module.
+pub use requests::{
+    ClusterAnswer as Answer, ClusterRequest as Request, ReconcileOutcome as Outcome,
 };
 
 /// One reconcile of one object. It holds everything that it needs, so that it can wait for answers
@@ -45,7 +53,7 @@ pub struct Reconcile {
 enum Task {
     Owner(Box<OwnerTask>),
     Runnable(Box<RunnableTask>),
-    Done(Outcome),
+    Done(ReconcileOutcome),
 }
 
 impl Reconcile {
@@ -79,7 +87,7 @@ impl Reconcile {
 
     /// The requests that can be sent now and were not returned before. Those of resources that do not
     /// depend on each other come together.
-    pub fn requests(&mut self) -> Vec<Request> {
+    pub fn requests(&mut self) -> Vec<ClusterRequest> {
         match &mut self.task {
             Task::Owner(task) => task.outbox().take(),
             Task::Runnable(task) => task.outbox().take(),
@@ -88,7 +96,7 @@ impl Reconcile {
     }
 
     /// Takes the answer to a request. An answer to a request that is not open changes nothing.
-    pub fn answer(&mut self, id: RequestId, answer: Answer) {
+    pub fn answer(&mut self, id: RequestId, answer: ClusterAnswer) {
         match &mut self.task {
             Task::Owner(task) => task.answer(id, answer),
             Task::Runnable(task) => task.answer(id, answer),
@@ -97,7 +105,7 @@ impl Reconcile {
     }
 
     /// What the reconcile ends with; `None` while a request is open.
-    pub fn outcome(&self) -> Option<&Outcome> {
+    pub fn outcome(&self) -> Option<&ReconcileOutcome> {
         match &self.task {
             Task::Owner(task) => task.outcome(),
             Task::Runnable(task) => task.outcome(),

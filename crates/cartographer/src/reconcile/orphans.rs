@@ -12,7 +12,7 @@ use crate::stamp::label_value;
 use super::failure::refusal_of;
 use super::outbox::Outbox;
 use super::parts::{group, items, label, name, part, shown, text};
-use super::requests::{Answer, Call, FoundObject, OwnerEvent, RefusalReason, RequestId};
+use super::requests::{Call, ClusterAnswer, FoundObject, OwnerEvent, RefusalReason, RequestId};
 use super::runs::{deletion, removed};
 
 /// The type of the condition that names what may be left. An owner has it only then.
@@ -167,18 +167,18 @@ impl OrphanTask {
     }
 
     /// Takes an answer; one of another task changes nothing.
-    pub(super) fn answer(&mut self, id: RequestId, answer: Answer, outbox: &mut Outbox) {
+    pub(super) fn answer(&mut self, id: RequestId, answer: ClusterAnswer, outbox: &mut Outbox) {
         if let Some(at) = self.listing.iter().position(|(open, _)| *open == id) {
             let (_, place) = self.listing.remove(at);
             match answer {
-                Answer::List(found) => self.delete(&place, &found, outbox),
+                ClusterAnswer::List(found) => self.delete(&place, &found, outbox),
                 other => self.keep(place, other),
             }
         } else if let Some(at) = self.deleting.iter().position(|(open, ..)| *open == id) {
             let (_, place, object) = self.deleting.remove(at);
             match answer {
-                Answer::Done => self.events.push(removed(&object)),
-                Answer::Missing => {}
+                ClusterAnswer::Done => self.events.push(removed(&object)),
+                ClusterAnswer::Missing => {}
                 other => self.keep(place, other),
             }
         }
@@ -205,7 +205,7 @@ impl OrphanTask {
                 .any(|owner| *text(owner, &["uid"]) == *self.uid)
     }
 
-    fn keep(&mut self, place: OrphanPlace, answer: Answer) {
+    fn keep(&mut self, place: OrphanPlace, answer: ClusterAnswer) {
         let refusal = refusal_of(answer);
         // Without the kind, there is no object of it.
         if refusal.reason == RefusalReason::KindMissing {

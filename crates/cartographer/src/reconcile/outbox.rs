@@ -1,12 +1,12 @@
 //! The requests of one reconcile: numbers them, and keeps those that were not handed out.
 
-use super::requests::{Call, Identity, Request, RequestId};
+use super::requests::{Call, ClusterRequest, Identity, RequestId};
 
 /// Collects requests that are signed by one identity.
 pub(super) struct Outbox {
     identity: Identity,
     next: u32,
-    new: Vec<Request>,
+    new: Vec<ClusterRequest>,
 }
 
 impl Outbox {
@@ -32,12 +32,12 @@ impl Outbox {
     fn ask_as(&mut self, identity: Identity, call: Call) -> RequestId {
         let id = RequestId(self.next);
         self.next = self.next.saturating_add(1);
-        self.new.push(Request { id, identity, call });
+        self.new.push(ClusterRequest { id, identity, call });
         id
     }
 
     /// The requests that were not handed out before.
-    pub(super) fn take(&mut self) -> Vec<Request> {
+    pub(super) fn take(&mut self) -> Vec<ClusterRequest> {
         std::mem::take(&mut self.new)
     }
 }

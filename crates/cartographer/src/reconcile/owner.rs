@@ -5,27 +5,28 @@ use std::sync::Arc;
 
 use blueprint::{Name, Value};
 
-use crate::conditions::{
-    ConditionCollector, FALSE, StatusCondition, TRUE, UNKNOWN, conditions_of, find_condition,
-};
+use crate::conditions::{ConditionCollector, StatusCondition, TRUE, conditions_of, find_condition};
 use crate::health::owner_health;
 use crate::inputs::{ResourceInputs, ResourceOutputs};
 use crate::kinds::CartoKind;
-use crate::selection::{Selected, select_blueprint};
 use crate::stamp::YttTemplates;
 
 use super::failure::{Failure, RESOURCE_SUBMITTED, refusal_of, sooner};
 use super::options::ReconcileOptions;
 use super::orphans::{Accounted, ORPHANS_DELETED, OrphanTask};
 use super::outbox::Outbox;
+use super::owner_blueprint::{account_of, readiness, selected};
+use super::owner_context::OwnerContext;
 use super::owner_status::{
     OwnerWords, changed_status, in_order, previous_conditions, with_time, with_uncounted,
 };
 use super::parts::{items, name, part, text};
+use super::realized::Realized;
 use super::requests::{
-    AccountName, Answer, Call, Identity, Outcome, OwnerEvent, Platform, RequestId, Retry, Watches,
+    Call, ClusterAnswer, Identity, OwnerEvent, Platform, ReconcileOutcome, RequestId, Retry,
+    Watches,
 };
-use super::resource::{OwnerContext, Realized, ResourceTask};
+use super::resource::ResourceTask;
 
 /// The type of the condition of an owner about its resources.
 const RESOURCES_SUBMITTED: &str = "ResourcesSubmitted";
@@ -37,21 +38,14 @@ pub(super) struct OwnerTask {
     resources: Vec<ResourceTask>,
     outbox: Outbox,
     watches: Watches,
-    stage: Stage,
+    stage: OwnerStage,
 }
 
-enum Stage {
+enum OwnerStage {
     Account(RequestId),
     Resources,
     Orphans(OrphanTask),
-    Done(Outcome),
-}
-
-/// What selects a blueprint, or why none is realized.
-struct Unready {
-    reason: Name,
-    status: &'static str,
-    message: String,
+    Done(ReconcileOutcome),
 }
 
 impl OwnerTask {
@@ -87,7 +81,7 @@ impl OwnerTask {
             outbox: Outbox::new(Identity::Account(account.clone())),
             words,
             watches,
-            stage: Stage::Resources,
+            stage: OwnerStage::Resources,
             context,
         };
         task.watch_old_kinds();
@@ -108,7 +102,7 @@ impl OwnerTask {
                 task.watches.platform.extend(templates);
                 task.watches.account = Some(account.clone());
                 let open = task.outbox.ask_as_controller(Call::Account(account));
-                task.stage = Stage::Account(open);
+                task.stage = OwnerStage::Account(open);
             }
         }
         task
@@ -120,18 +114,18 @@ impl OwnerTask {
     }
 
     /// The end, once it is reached.
-    pub(super) fn outcome(&self) -> Option<&Outcome> {
+    pub(super) fn outcome(&self) -> Option<&ReconcileOutcome> {
         match &self.stage {
-            Stage::Done(outcome) => Some(outcome),
+            OwnerStage::Done(outcome) => Some(outcome),
             _ => None,
         }
     }
 
     /// Takes an answer; one that nobody asked for changes nothing.
-    pub(super) fn answer(&mut self, id: RequestId, answer: Answer) {
+    pub(super) fn answer(&mut self, id: RequestId, answer: ClusterAnswer) {
         match &mut self.stage {
-            Stage::Account(open) if *open == id => self.has_account(answer),
-            Stage::Resources => {
+            OwnerStage::Account(open) if *open == id => self.has_account(answer),
+            OwnerStage::Resources => {
                 let mut answer = Some(answer);
                 for resource in &mut self.resources {
                     let Some(open) = answer.take() else { break };
@@ -139,24 +133,24 @@ impl OwnerTask {
                 }
                 self.advance();
             }
-            Stage::Orphans(task) => {
+            OwnerStage::Orphans(task) => {
                 task.answer(id, answer, &mut self.outbox);
                 self.end_if_clean();
             }
-            Stage::Account(_) | Stage::Done(_) => {}
+            OwnerStage::Account(_) | OwnerStage::Done(_) => {}
         }
     }
 
-    fn has_account(&mut self, answer: Answer) {
+    fn has_account(&mut self, answer: ClusterAnswer) {
         let account = account_of(&self.context.owner, &self.context.blueprint);
         let shown = format!("`{}` in `{}`", account.name, account.namespace);
         let failure = match answer {
-            Answer::Done => {
-                self.stage = Stage::Resources;
+            ClusterAnswer::Done => {
+                self.stage = OwnerStage::Resources;
                 self.advance();
                 return;
             }
-            Answer::Missing => Failure::lasting(
+            ClusterAnswer::Missing => Failure::lasting(
                 "ServiceAccountError",
                 format!("there is no service account {shown}"),
             ),
@@ -205,7 +199,7 @@ impl OwnerTask {
                 accounted.add(&realized.status.entry, realized.is_series);
             }
             let task = OrphanTask::start(&self.context.owner, accounted, &mut self.outbox);
-            self.stage = Stage::Orphans(task);
+            self.stage = OwnerStage::Orphans(task);
             self.end_if_clean();
         }
     }
@@ -259,17 +253,17 @@ impl OwnerTask {
     }
 
     fn end_if_clean(&mut self) {
-        let Stage::Orphans(orphans) = &self.stage else {
+        let OwnerStage::Orphans(orphans) = &self.stage else {
             return;
         };
         if !orphans.is_done() {
             return;
         }
         let outcome = self.outcome_after(orphans);
-        self.stage = Stage::Done(outcome);
+        self.stage = OwnerStage::Done(outcome);
     }
 
-    fn outcome_after(&self, orphans: &OrphanTask) -> Outcome {
+    fn outcome_after(&self, orphans: &OrphanTask) -> ReconcileOutcome {
         let now = self.context.now.as_str();
         let owner = &self.context.owner;
         let previous = previous_conditions(owner);
@@ -304,7 +298,7 @@ impl OwnerTask {
             false => Value::list(resources),
         };
         let fields = vec![self.reference(), ("resources", list)];
-        Outcome {
+        ReconcileOutcome {
             status: changed_status(owner, &conditions, fields),
             events,
             retry,
@@ -322,7 +316,7 @@ impl OwnerTask {
             collector.add(condition);
         }
         let conditions = with_uncounted(collector.finish(), left);
-        self.stage = Stage::Done(Outcome {
+        self.stage = OwnerStage::Done(ReconcileOutcome {
             status: changed_status(owner, &conditions, vec![self.reference()]),
             events: Vec::new(),
             retry,
@@ -360,122 +354,6 @@ impl OwnerTask {
 fn watch(kinds: &mut Vec<(Name, Name)>, kind: (Name, Name)) {
     if !kinds.contains(&kind) {
         kinds.push(kind);
-    }
-}
-
-/// The blueprint of an owner.
-fn selected(
-    owner: &Value,
-    kind: CartoKind,
-    platform: &dyn Platform,
-    options: &ReconcileOptions,
-    watches: &mut Watches,
-) -> Result<Arc<Value>, Unready> {
-    let words = OwnerWords::of(kind);
-    let unready = |reason: &str, message: String| Unready {
-        reason: Name::from(reason),
-        status: FALSE,
-        message,
-    };
-    let labels = part(owner, &["metadata", "labels"]).as_map();
-    let has_labels = labels.is_some_and(|labels| !labels.is_empty());
-    let labels_missing = || {
-        let message = format!("the {} has no labels", kind.singular());
-        unready(words.labels_missing, message)
-    };
-    // Upstream refuses such an owner, although selectors of fields could match it.
-    if !has_labels && options.compat.is_upstream() {
-        return Err(labels_missing());
-    }
-    let Some(blueprint_kind) = kind.blueprint() else {
-        return Err(unready(words.not_found, String::new()));
-    };
-    let blueprints = platform.blueprints(blueprint_kind);
-    let candidates: Vec<&Value> = blueprints.iter().map(AsRef::as_ref).collect();
-    let selection = select_blueprint(owner, &candidates, options.compat);
-    let name_of = |at: &usize| {
-        let blueprint = candidates.get(*at);
-        blueprint.map(|blueprint| name(blueprint, &["metadata", "name"]))
-    };
-    let matching: Vec<Name> = selection.matches().iter().filter_map(name_of).collect();
-    let watched = matching.iter().map(|name| (blueprint_kind, name.clone()));
-    watches.platform.extend(watched);
-    let refused: Vec<String> = selection
-        .refused
-        .iter()
-        .filter_map(|refused| {
-            let name = name_of(&refused.candidate)?;
-            Some(format!("; the selector of `{name}`: {}", refused.message))
-        })
-        .collect();
-    match selection.selected {
-        Selected::One(at) => blueprints
-            .get(at)
-            .cloned()
-            .ok_or_else(|| unready(words.not_found, String::new())),
-        Selected::None if !has_labels => Err(labels_missing()),
-        Selected::None => {
-            let message = format!("no {} matches{}", words.blueprint, refused.concat());
-            Err(unready(words.not_found, message))
-        }
-        Selected::Several(_) => {
-            let names: Vec<String> = matching.iter().map(|name| format!("`{name}`")).collect();
-            let message = format!("{} match equally well", names.join(", "));
-            Err(unready(words.several, message))
-        }
-    }
-}
-
-/// Whether a blueprint is ready, or why not.
-fn readiness(blueprint: &Value, words: &OwnerWords) -> Result<(), Unready> {
-    let conditions = conditions_of(part(blueprint, &["status", "conditions"]));
-    let shown = name(blueprint, &["metadata", "name"]);
-    match find_condition(&conditions, "Ready") {
-        Some(ready) if *ready.status == *TRUE => Ok(()),
-        Some(ready) => Err(Unready {
-            reason: match ready.reason.is_empty() {
-                true => "BlueprintNotReady".into(),
-                false => ready.reason.clone(),
-            },
-            status: FALSE,
-            message: format!(
-                "the {} `{shown}` is not ready: {}",
-                words.blueprint, ready.message
-            ),
-        }),
-        // Its own reconcile has not come to it.
-        None => Err(Unready {
-            reason: "BlueprintNotReady".into(),
-            status: UNKNOWN,
-            message: format!("the {} `{shown}` has no status yet", words.blueprint),
-        }),
-    }
-}
-
-/// The account that signs for an owner.
-fn account_of(owner: &Value, blueprint: &Value) -> AccountName {
-    let namespace = name(owner, &["metadata", "namespace"]);
-    let own = name(owner, &["spec", "serviceAccountName"]);
-    if !own.is_empty() {
-        return AccountName {
-            namespace,
-            name: own,
-        };
-    }
-    let reference = part(blueprint, &["spec", "serviceAccountRef"]);
-    let (shared, of_blueprint) = (name(reference, &["name"]), name(reference, &["namespace"]));
-    if shared.is_empty() {
-        return AccountName {
-            namespace,
-            name: "default".into(),
-        };
-    }
-    AccountName {
-        namespace: match of_blueprint.is_empty() {
-            true => namespace,
-            false => of_blueprint,
-        },
-        name: shared,
     }
 }
 

@@ -52,7 +52,7 @@ pub struct RequestId(pub u32);
 
 /// A request that the controller carries out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub struct ClusterRequest {
     /// Its number, which the answer names.
     pub id: RequestId,
     /// Who signs it.
@@ -106,7 +106,7 @@ pub struct FoundObject {
 
 /// What became of a request.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum ClusterAnswer {
     /// It is done.
     Done,
     /// The object that was read or written, as the cluster has it now.
@@ -177,7 +177,7 @@ pub struct Watches {
 
 /// What a reconcile ends with.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct ReconcileOutcome {
     /// The whole new status; `None` if nothing but times would change.
     pub status: Option<Value>,
     /// Events about the object.

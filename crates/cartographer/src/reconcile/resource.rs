@@ -1,81 +1,27 @@
 //! One resource of a blueprint, for one owner: chooses its template, stamps it, and writes the object
 //! if it differs from the live one.
 
-use std::sync::Arc;
-
-use blueprint::{FieldPath, Map, Name, Value};
+use blueprint::{FieldPath, Name, Value};
 
 use crate::compat::Compat;
-use crate::context::TemplateContext;
 use crate::health::effective_rule;
-use crate::inputs::{ResourceInputs, ResourceOutput};
+use crate::inputs::ResourceInputs;
 use crate::kinds::CartoKind;
-use crate::outputs::{OutputFailure, OutputFailureClass, pass_through, read_output};
-use crate::params::{ParamSources, Params};
-use crate::resource_status::{Realization, ResourceStatus, resource_status, unstamped_status};
+use crate::outputs::{pass_through, read_output};
 use crate::retention::RunLimits;
-use crate::selection::{TemplateChoice, choose_template};
-use crate::stamp::{
-    LabelSubject, OwnerReference, StampFailure, StampRequest, YttTemplates, stamp, stamped_labels,
-};
 
 use super::applied::{APPLIED_HASH, INPUTS, changed_field, digest, is_current, with_annotations};
-use super::failure::{Failure, RESOURCE_SUBMITTED, refusal_of, sooner};
+use super::failure::{Failure, refusal_of};
 use super::input_digests::{input_digests, input_values};
 use super::outbox::Outbox;
+use super::owner_context::OwnerContext;
 use super::parts::{name, part, shown, text};
+use super::realized::{Realized, finished, output_of_run, unstamped};
 use super::requests::{
-    Answer, Call, FoundObject, ObjectName, OwnerEvent, Platform, RequestId, Retry,
+    Call, ClusterAnswer, FoundObject, ObjectName, OwnerEvent, Platform, RequestId, Retry,
 };
+use super::resource_template::{Choice, Template};
 use super::runs::{SeriesFailure, SeriesPlan, SeriesTask, namespace_of};
-
-/// What all resources of an owner share.
-pub(super) struct OwnerContext {
-    /// The owner.
-    pub(super) owner: Arc<Value>,
-    /// The blueprint.
-    pub(super) blueprint: Arc<Value>,
-    /// Evaluates templates of ytt.
-    pub(super) ytt: Arc<dyn YttTemplates + Send + Sync>,
-    /// Whose behaviour counts.
-    pub(super) compat: Compat,
-    /// The time.
-    pub(super) now: String,
-}
-
-impl OwnerContext {
-    /// The entry of a resource in the status that the owner has.
-    pub(super) fn previous(&self, resource: &str) -> Option<&Value> {
-        let entries = part(&self.owner, &["status", "resources"]).as_list()?;
-        entries
-            .iter()
-            .find(|entry| text(entry, &["name"]) == resource)
-    }
-}
-
-/// What a resource is made with.
-enum Choice {
-    Template(Template),
-    PassThrough(Name),
-    Failed(Failure),
-}
-
-/// A template that was chosen.
-#[derive(Clone)]
-struct Template {
-    object: Arc<Value>,
-    /// Whether it was chosen among options.
-    is_option: bool,
-}
-
-impl Template {
-    fn lifecycle(&self) -> &str {
-        match text(&self.object, &["spec", "lifecycle"]) {
-            "" => "mutable",
-            lifecycle => lifecycle,
-        }
-    }
-}
 
 /// A resource that is realized.
 pub(super) struct ResourceTask {
@@ -88,10 +34,10 @@ pub(super) struct ResourceTask {
     /// The kind of its template, and the names that were looked for.
     pub(super) templates: Vec<(CartoKind, Name)>,
     choice: Choice,
-    stage: Stage,
+    stage: ResourceStage,
 }
 
-enum Stage {
+enum ResourceStage {
     Waiting,
     Reading(RequestId, Box<Writing>),
     Applying(RequestId, Box<Writing>),
@@ -120,22 +66,6 @@ struct Running {
     kind: (Name, Name),
 }
 
-/// What became of a resource.
-pub(super) struct Realized {
-    /// The entry of the status.
-    pub(super) status: ResourceStatus,
-    /// The output, if there is one.
-    pub(super) output: Option<ResourceOutput>,
-    /// Whether it is tried again by itself.
-    pub(super) retry: Retry,
-    /// What happened.
-    pub(super) events: Vec<OwnerEvent>,
-    /// The kind of the object that was stamped, by `apiVersion` and `kind`.
-    pub(super) kind: Option<(Name, Name)>,
-    /// Whether the resource accounts for a whole series of objects.
-    pub(super) is_series: bool,
-}
-
 impl ResourceTask {
     /// Chooses the template of a resource. `producers` are the positions of its inputs.
     pub(super) fn new(
@@ -145,50 +75,26 @@ impl ResourceTask {
         platform: &dyn Platform,
         compat: Compat,
     ) -> ResourceTask {
-        let kind = CartoKind::of_name(text(entry, &["templateRef", "kind"]));
-        let mut templates = Vec::new();
-        let choice = match choose_template(owner, entry, compat) {
-            Err(failure) => {
-                Choice::Failed(Failure::lasting(failure.class.as_str(), failure.message))
-            }
-            Ok(TemplateChoice::PassThrough(input)) => Choice::PassThrough(input),
-            Ok(TemplateChoice::Template(template)) => {
-                let found = kind.and_then(|kind| platform.find(kind, &template));
-                templates.extend(kind.map(|kind| (kind, template.clone())));
-                match found {
-                    Some(object) => Choice::Template(Template {
-                        object,
-                        is_option: text(entry, &["templateRef", "name"]).is_empty(),
-                    }),
-                    None => Choice::Failed(Failure::lasting(
-                        "TemplateObjectRetrievalFailure",
-                        format!(
-                            "there is no {} `{template}`",
-                            text(entry, &["templateRef", "kind"])
-                        ),
-                    )),
-                }
-            }
-        };
+        let (choice, templates) = Choice::of(owner, entry, platform, compat);
         ResourceTask {
             entry: entry.clone(),
             name: name(entry, &["name"]),
             producers,
             templates,
             choice,
-            stage: Stage::Waiting,
+            stage: ResourceStage::Waiting,
         }
     }
 
     /// Whether it was not started.
     pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.stage, Stage::Waiting)
+        matches!(self.stage, ResourceStage::Waiting)
     }
 
     /// What became of it, once it is done.
     pub(super) fn realized(&self) -> Option<&Realized> {
         match &self.stage {
-            Stage::Done(realized) => Some(realized),
+            ResourceStage::Done(realized) => Some(realized),
             _ => None,
         }
     }
@@ -228,21 +134,21 @@ impl ResourceTask {
         &mut self,
         context: &OwnerContext,
         id: RequestId,
-        answer: Answer,
+        answer: ClusterAnswer,
         outbox: &mut Outbox,
-    ) -> Option<Answer> {
-        match std::mem::replace(&mut self.stage, Stage::Waiting) {
-            Stage::Reading(open, writing) if open == id => {
+    ) -> Option<ClusterAnswer> {
+        match std::mem::replace(&mut self.stage, ResourceStage::Waiting) {
+            ResourceStage::Reading(open, writing) if open == id => {
                 self.stage = self.was_read(context, writing, answer, outbox);
             }
-            Stage::Applying(open, writing) if open == id => {
+            ResourceStage::Applying(open, writing) if open == id => {
                 self.stage = self.was_applied(context, &writing, answer);
             }
-            Stage::Running(mut running) => {
+            ResourceStage::Running(mut running) => {
                 let rest = running.task.answer(id, answer, outbox);
                 self.stage = match running.task.is_done() {
                     true => self.has_run(context, *running),
-                    false => Stage::Running(running),
+                    false => ResourceStage::Running(running),
                 };
                 return rest;
             }
@@ -261,9 +167,9 @@ impl ResourceTask {
         template: &Template,
         inputs: ResourceInputs,
         outbox: &mut Outbox,
-    ) -> Result<Stage, Failure> {
-        let labels = self.labels(context, template);
-        let stamped = self.stamped(context, template, &inputs, &labels)?;
+    ) -> Result<ResourceStage, Failure> {
+        let labels = template.labels(context, &self.entry);
+        let stamped = template.stamped(context, &self.entry, &inputs, &labels)?;
         if text(&stamped, &["apiVersion"]).is_empty() || text(&stamped, &["kind"]).is_empty() {
             let message = "the stamped object has no `apiVersion` or no `kind`";
             return Err(Failure::lasting("TemplateRejectedByAPIServer", message));
@@ -291,51 +197,7 @@ impl ResourceTask {
             before: None,
             changed: None,
         };
-        Ok(Stage::Reading(reading, Box::new(writing)))
-    }
-
-    fn labels(&self, context: &OwnerContext, template: &Template) -> Map {
-        let chosen = text(&template.object, &["metadata", "name"]);
-        stamped_labels(&LabelSubject {
-            owner: &context.owner,
-            blueprint: text(&context.blueprint, &["metadata", "name"]),
-            resource: &self.name,
-            template_kind: text(&self.entry, &["templateRef", "kind"]),
-            // Upstream does not name a template that was chosen among options.
-            template: match context.compat.is_upstream() && template.is_option {
-                true => "",
-                false => chosen,
-            },
-            lifecycle: template.lifecycle(),
-        })
-    }
-
-    fn stamped(
-        &self,
-        context: &OwnerContext,
-        template: &Template,
-        inputs: &ResourceInputs,
-        labels: &Map,
-    ) -> Result<Value, Failure> {
-        let params = Params::merge(&ParamSources {
-            template: part(&template.object, &["spec", "params"]),
-            blueprint: part(&context.blueprint, &["spec", "params"]),
-            resource: part(&self.entry, &["params"]),
-            owner: part(&context.owner, &["spec", "params"]),
-        });
-        let tags = TemplateContext::of_resource(&context.owner, &params, inputs, labels);
-        let stamped = stamp(&StampRequest {
-            template: &template.object,
-            context: &tags,
-            owner: &context.owner,
-            labels,
-            owner_reference: OwnerReference::Written,
-            compat: context.compat,
-            ytt: context.ytt.as_ref(),
-        });
-        stamped
-            .map(|stamped| stamped.object)
-            .map_err(|failures| stamp_failure(&failures))
+        Ok(ResourceStage::Reading(reading, Box::new(writing)))
     }
 
     fn series(
@@ -345,7 +207,7 @@ impl ResourceTask {
         inputs: ResourceInputs,
         stamped: Value,
         outbox: &mut Outbox,
-    ) -> Result<Stage, Failure> {
+    ) -> Result<ResourceStage, Failure> {
         if text(&stamped, &["metadata", "generateName"]).is_empty() {
             let message = "an immutable object needs `metadata.generateName`";
             return Err(Failure::lasting("TemplateStampFailure", message));
@@ -380,7 +242,7 @@ impl ResourceTask {
             stamped,
         };
         let task = SeriesTask::start(plan, outbox).ok_or_else(too_deep)?;
-        Ok(Stage::Running(Box::new(Running {
+        Ok(ResourceStage::Running(Box::new(Running {
             template: template.clone(),
             inputs,
             rule,
@@ -394,18 +256,20 @@ impl ResourceTask {
         &self,
         context: &OwnerContext,
         mut writing: Box<Writing>,
-        answer: Answer,
+        answer: ClusterAnswer,
         outbox: &mut Outbox,
-    ) -> Stage {
+    ) -> ResourceStage {
         match answer {
-            Answer::Object(found) if is_current(&found.object, &writing.stamped, &writing.hash) => {
+            ClusterAnswer::Object(found)
+                if is_current(&found.object, &writing.stamped, &writing.hash) =>
+            {
                 return self.has_object(context, &writing, &found, Vec::new());
             }
-            Answer::Object(found) => {
+            ClusterAnswer::Object(found) => {
                 writing.before = Some(name(&found.object, &["metadata", "resourceVersion"]));
                 writing.changed = changed_field(&found.object, &writing.stamped, &writing.hash);
             }
-            Answer::Missing => {}
+            ClusterAnswer::Missing => {}
             other => return self.rejected(context, &writing, other),
         }
         let mut annotations = vec![(APPLIED_HASH, writing.hash.to_string())];
@@ -414,11 +278,16 @@ impl ResourceTask {
             annotations.push((INPUTS, inputs));
         }
         let object = with_annotations(&writing.stamped, &annotations);
-        Stage::Applying(outbox.ask(Call::Apply(object)), writing)
+        ResourceStage::Applying(outbox.ask(Call::Apply(object)), writing)
     }
 
-    fn was_applied(&self, context: &OwnerContext, writing: &Writing, answer: Answer) -> Stage {
-        let Answer::Object(found) = answer else {
+    fn was_applied(
+        &self,
+        context: &OwnerContext,
+        writing: &Writing,
+        answer: ClusterAnswer,
+    ) -> ResourceStage {
+        let ClusterAnswer::Object(found) = answer else {
             return self.rejected(context, writing, answer);
         };
         let version = text(&found.object, &["metadata", "resourceVersion"]);
@@ -439,7 +308,12 @@ impl ResourceTask {
         self.has_object(context, writing, &found, events.into_iter().collect())
     }
 
-    fn rejected(&self, context: &OwnerContext, writing: &Writing, answer: Answer) -> Stage {
+    fn rejected(
+        &self,
+        context: &OwnerContext,
+        writing: &Writing,
+        answer: ClusterAnswer,
+    ) -> ResourceStage {
         let refusal = refusal_of(answer);
         let kind = text(&writing.stamped, &["kind"]);
         let object = text(&writing.stamped, &["metadata", "name"]);
@@ -455,20 +329,27 @@ impl ResourceTask {
         writing: &Writing,
         found: &FoundObject,
         events: Vec<OwnerEvent>,
-    ) -> Stage {
+    ) -> ResourceStage {
         let template = &writing.template.object;
         let output = read_output(template, Some(&found.object), &writing.inputs);
         let rule = effective_rule(template);
-        let realized = self.finished(context, Some(template), &rule, Some(found), output);
+        let realized = finished(
+            context,
+            &self.entry,
+            Some(template),
+            &rule,
+            Some(found),
+            output,
+        );
         let mut realized = Realized {
             kind: Some(kind_of(&writing.stamped)),
             ..realized
         };
         realized.events.splice(0..0, events);
-        Stage::Done(Box::new(realized))
+        ResourceStage::Done(Box::new(realized))
     }
 
-    fn has_run(&self, context: &OwnerContext, running: Running) -> Stage {
+    fn has_run(&self, context: &OwnerContext, running: Running) -> ResourceStage {
         let task = running.task;
         let template = &running.template.object;
         let failure = match &task.failure {
@@ -495,13 +376,22 @@ impl ResourceTask {
             (None, Some(newest)) => {
                 let healthy = task.newest_healthy().map(|run| run.object.as_ref());
                 let output = output_of_run(template, healthy, &running.inputs);
-                self.finished(context, Some(template), &running.rule, Some(newest), output)
+                finished(
+                    context,
+                    &self.entry,
+                    Some(template),
+                    &running.rule,
+                    Some(newest),
+                    output,
+                )
             }
-            (Some(failure), _) => self.unstamped(context, Some(&running.template), &failure),
+            (Some(failure), _) => {
+                unstamped(context, &self.entry, Some(&running.template), &failure)
+            }
             (None, None) => {
                 let message = "no run is kept";
                 let failure = Failure::waiting("MissingValueAtPath", message);
-                self.unstamped(context, Some(&running.template), &failure)
+                unstamped(context, &self.entry, Some(&running.template), &failure)
             }
         };
         realized.kind = Some(running.kind);
@@ -510,14 +400,20 @@ impl ResourceTask {
             realized.retry = Retry::Backoff;
         }
         realized.events.splice(0..0, task.events);
-        Stage::Done(Box::new(realized))
+        ResourceStage::Done(Box::new(realized))
     }
 
-    fn passed(&self, context: &OwnerContext, input: &str, inputs: &ResourceInputs) -> Stage {
+    fn passed(
+        &self,
+        context: &OwnerContext,
+        input: &str,
+        inputs: &ResourceInputs,
+    ) -> ResourceStage {
         let kind = text(&self.entry, &["templateRef", "kind"]);
         let output = pass_through(kind, input, inputs);
-        Stage::Done(Box::new(self.finished(
+        ResourceStage::Done(Box::new(finished(
             context,
+            &self.entry,
             None,
             &Value::Null,
             None,
@@ -525,79 +421,28 @@ impl ResourceTask {
         )))
     }
 
-    /// The end of a resource that has an object, or passes an input through.
-    fn finished(
-        &self,
-        context: &OwnerContext,
-        template: Option<&Arc<Value>>,
-        rule: &Value,
-        found: Option<&FoundObject>,
-        output: Result<ResourceOutput, OutputFailure>,
-    ) -> Realized {
-        let status = resource_status(
-            &Realization {
-                resource: &self.entry,
-                template: template.map(AsRef::as_ref),
-                rule,
-                object: found.map(|found| found.object.as_ref()),
-                object_resource: found.map_or("", |found| &found.resource),
-                output: output.as_ref(),
-            },
-            context.previous(&self.name),
-            &context.now,
-            context.compat,
-        );
-        let events = changes(&self.name, &status, found);
-        Realized {
-            status,
-            output: output.ok(),
-            retry: Retry::No,
-            events,
-            kind: None,
-            is_series: false,
-        }
-    }
-
     fn failed(
         &self,
         context: &OwnerContext,
         template: Option<&Template>,
         failure: &Failure,
-    ) -> Stage {
-        Stage::Done(Box::new(self.unstamped(context, template, failure)))
-    }
-
-    fn unstamped(
-        &self,
-        context: &OwnerContext,
-        template: Option<&Template>,
-        failure: &Failure,
-    ) -> Realized {
-        let status = unstamped_status(
-            &self.entry,
-            template.map(|template| template.object.as_ref()),
-            failure.condition(RESOURCE_SUBMITTED),
-            context.previous(&self.name),
-            &context.now,
-        );
-        Realized {
-            status,
-            output: None,
-            retry: sooner(failure.retry, Retry::No),
-            events: Vec::new(),
-            kind: None,
-            is_series: false,
-        }
+    ) -> ResourceStage {
+        ResourceStage::Done(Box::new(unstamped(context, &self.entry, template, failure)))
     }
 }
 
-impl Stage {
-    fn of_kind(mut self, kind: (Name, Name)) -> Stage {
-        if let Stage::Done(realized) = &mut self {
+impl ResourceStage {
+    fn of_kind(mut self, kind: (Name, Name)) -> ResourceStage {
+        if let ResourceStage::Done(realized) = &mut self {
             realized.kind = Some(kind);
         }
         self
     }
+}
+
+fn too_deep() -> Failure {
+    let message = "the stamped object cannot be expressed as JSON";
+    Failure::lasting("TemplateStampFailure", message)
 }
 
 /// The labels that find the runs of a resource: those of its owner, its own name and its template.
@@ -613,81 +458,4 @@ const SERIES_LABELS: [&str; 7] = [
 
 fn kind_of(object: &Value) -> (Name, Name) {
     (name(object, &["apiVersion"]), name(object, &["kind"]))
-}
-
-fn too_deep() -> Failure {
-    let message = "the stamped object cannot be expressed as JSON";
-    Failure::lasting("TemplateStampFailure", message)
-}
-
-/// The first failure, unless all are due to inputs that will come.
-fn stamp_failure(failures: &[StampFailure]) -> Failure {
-    let definite = failures.iter().find(|failure| failure.waits_for.is_empty());
-    let place = |failure: &StampFailure| match (failure.path.0.is_empty(), failure.line) {
-        (false, _) => format!("`{}`: {}", failure.path, failure.message),
-        (true, Some(line)) => format!("line {line} of the template: {}", failure.message),
-        (true, None) => failure.message.clone(),
-    };
-    match (definite, failures.first()) {
-        (Some(failure), _) => Failure::lasting("TemplateStampFailure", place(failure)),
-        (None, Some(failure)) => {
-            let producers: Vec<String> = failure
-                .waits_for
-                .iter()
-                .map(|input| format!("`{}`", input.producer))
-                .collect();
-            let message = format!("waiting for the output of {}", producers.join(", "));
-            Failure::waiting("MissingValueAtPath", message)
-        }
-        (None, None) => Failure::lasting("TemplateStampFailure", "the template cannot be stamped"),
-    }
-}
-
-/// The output of a series. Without a healthy run a value is missing.
-fn output_of_run(
-    template: &Value,
-    healthy: Option<&Value>,
-    inputs: &ResourceInputs,
-) -> Result<ResourceOutput, OutputFailure> {
-    if healthy.is_none() && text(template, &["kind"]) == "ClusterDeploymentTemplate" {
-        return Err(OutputFailure {
-            class: OutputFailureClass::JsonPath,
-            message: "no object is healthy yet".to_owned(),
-            path: None,
-            waits_for: Vec::new(),
-        });
-    }
-    read_output(template, healthy, inputs)
-}
-
-/// The events of changed outputs and health.
-fn changes(
-    resource: &str,
-    status: &ResourceStatus,
-    found: Option<&FoundObject>,
-) -> Vec<OwnerEvent> {
-    let mut events = Vec::new();
-    if status.outputs_changed {
-        events.push(OwnerEvent {
-            reason: "ResourceOutputChanged",
-            message: match found {
-                Some(found) => format!("[{resource}] found a new output in [{}]", shown(found)),
-                None => format!("[{resource}] passed through a new output"),
-            },
-        });
-    }
-    if let Some(found) = found.filter(|_| status.health_changed) {
-        let conditions = part(&status.entry, &["conditions"]).as_list();
-        let mut conditions = conditions.unwrap_or_default().iter();
-        let health = conditions.find(|condition| text(condition, &["type"]) == "Healthy");
-        let health = health.map_or("Unknown", |health| text(health, &["status"]));
-        events.push(OwnerEvent {
-            reason: "ResourceHealthyStatusChanged",
-            message: format!(
-                "[{resource}] found healthy status in [{}] changed to [{health}]",
-                shown(found)
-            ),
-        });
-    }
-    events
 }

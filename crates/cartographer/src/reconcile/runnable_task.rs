@@ -20,7 +20,8 @@ use super::outbox::Outbox;
 use super::owner_status::{changed_status, previous_conditions};
 use super::parts::{label, name, part, shown, text};
 use super::requests::{
-    AccountName, Answer, Call, Identity, Outcome, OwnerEvent, Platform, RequestId, Retry, Watches,
+    AccountName, Call, ClusterAnswer, Identity, OwnerEvent, Platform, ReconcileOutcome, RequestId,
+    Retry, Watches,
 };
 use super::runs::{SeriesFailure, SeriesPlan, SeriesTask};
 
@@ -39,14 +40,14 @@ pub(super) struct RunnableTask {
     now: String,
     outbox: Outbox,
     watches: Watches,
-    stage: Stage,
+    stage: RunnableStage,
 }
 
-enum Stage {
+enum RunnableStage {
     Account(RequestId),
     Selecting(RequestId),
     Running(Box<SeriesTask>),
-    Done(Outcome),
+    Done(ReconcileOutcome),
 }
 
 impl RunnableTask {
@@ -78,7 +79,7 @@ impl RunnableTask {
             now: options.now.clone(),
             outbox,
             watches,
-            stage: Stage::Account(open),
+            stage: RunnableStage::Account(open),
         }
     }
 
@@ -88,36 +89,36 @@ impl RunnableTask {
     }
 
     /// The end, once it is reached.
-    pub(super) fn outcome(&self) -> Option<&Outcome> {
+    pub(super) fn outcome(&self) -> Option<&ReconcileOutcome> {
         match &self.stage {
-            Stage::Done(outcome) => Some(outcome),
+            RunnableStage::Done(outcome) => Some(outcome),
             _ => None,
         }
     }
 
     /// Takes an answer; one that nobody asked for changes nothing.
-    pub(super) fn answer(&mut self, id: RequestId, answer: Answer) {
+    pub(super) fn answer(&mut self, id: RequestId, answer: ClusterAnswer) {
         match &mut self.stage {
-            Stage::Account(open) if *open == id => self.has_account(answer),
-            Stage::Selecting(open) if *open == id => self.has_selected(answer),
-            Stage::Running(task) => {
+            RunnableStage::Account(open) if *open == id => self.has_account(answer),
+            RunnableStage::Selecting(open) if *open == id => self.has_selected(answer),
+            RunnableStage::Running(task) => {
                 task.answer(id, answer, &mut self.outbox);
                 if task.is_done() {
                     self.has_run();
                 }
             }
-            Stage::Account(_) | Stage::Selecting(_) | Stage::Done(_) => {}
+            RunnableStage::Account(_) | RunnableStage::Selecting(_) | RunnableStage::Done(_) => {}
         }
     }
 
-    fn has_account(&mut self, answer: Answer) {
+    fn has_account(&mut self, answer: ClusterAnswer) {
         let account = account_of(&self.runnable);
         let failure = match answer {
-            Answer::Done => {
+            ClusterAnswer::Done => {
                 self.select();
                 return;
             }
-            Answer::Missing => Failure::lasting(
+            ClusterAnswer::Missing => Failure::lasting(
                 "ServiceAccountError",
                 format!("there is no service account `{}`", account.name),
             ),
@@ -154,13 +155,13 @@ impl RunnableTask {
                     namespace: Some(namespace).filter(|namespace| !namespace.is_empty()),
                     labels: selector.labels,
                 });
-                self.stage = Stage::Selecting(open);
+                self.stage = RunnableStage::Selecting(open);
             }
         }
     }
 
-    fn has_selected(&mut self, answer: Answer) {
-        let Answer::List(found) = answer else {
+    fn has_selected(&mut self, answer: ClusterAnswer) {
+        let ClusterAnswer::List(found) = answer else {
             let what = "the selector cannot be resolved";
             let failure = Failure::of_object("TemplateStampFailure", what, &refusal_of(answer));
             self.fail(&failure);
@@ -228,7 +229,7 @@ impl RunnableTask {
             stamped,
         };
         match SeriesTask::start(plan, &mut self.outbox) {
-            Some(task) => self.stage = Stage::Running(Box::new(task)),
+            Some(task) => self.stage = RunnableStage::Running(Box::new(task)),
             None => {
                 let message = "the stamped object cannot be expressed as JSON";
                 self.fail(&Failure::lasting("TemplateStampFailure", message));
@@ -253,7 +254,7 @@ impl RunnableTask {
     }
 
     fn has_run(&mut self) {
-        let Stage::Running(task) = &self.stage else {
+        let RunnableStage::Running(task) = &self.stage else {
             return;
         };
         let failure = task.failure.as_ref().map(series_failure);
@@ -312,7 +313,7 @@ impl RunnableTask {
             }
         };
         self.end(vec![ready, object], outputs, retry);
-        if let Stage::Done(outcome) = &mut self.stage {
+        if let RunnableStage::Done(outcome) = &mut self.stage {
             outcome.events = events;
         }
     }
@@ -348,7 +349,7 @@ impl RunnableTask {
             Some(outputs) => vec![("outputs", outputs)],
             None => Vec::new(),
         };
-        self.stage = Stage::Done(Outcome {
+        self.stage = RunnableStage::Done(ReconcileOutcome {
             status: changed_status(&self.runnable, &conditions, fields),
             events: Vec::new(),
             retry,

@@ -15,7 +15,9 @@ use super::applied::{APPLIED_HASH, INPUTS, digest, with_annotations};
 use super::failure::refusal_of;
 use super::outbox::Outbox;
 use super::parts::{annotation, name, part, shown, text};
-use super::requests::{Answer, Call, FoundObject, ObjectName, OwnerEvent, Refusal, RequestId};
+use super::requests::{
+    Call, ClusterAnswer, FoundObject, ObjectName, OwnerEvent, Refusal, RequestId,
+};
 
 /// The annotation with the position of a run in its series: the API server says only in which second
 /// it made an object.
@@ -61,7 +63,7 @@ pub(super) enum SeriesFailure {
 pub(super) struct SeriesTask {
     plan: SeriesPlan,
     hash: Name,
-    stage: Stage,
+    stage: SeriesStage,
     /// The runs, the newest first.
     pub(super) runs: Vec<FoundObject>,
     /// Why there is no run of the template.
@@ -72,7 +74,7 @@ pub(super) struct SeriesTask {
     pub(super) events: Vec<OwnerEvent>,
 }
 
-enum Stage {
+enum SeriesStage {
     Listing(RequestId),
     Creating(RequestId),
     Deleting(Vec<(RequestId, String)>),
@@ -92,7 +94,7 @@ impl SeriesTask {
         Some(SeriesTask {
             plan,
             hash,
-            stage: Stage::Listing(listing),
+            stage: SeriesStage::Listing(listing),
             runs: Vec::new(),
             failure: None,
             undeleted: Vec::new(),
@@ -102,7 +104,7 @@ impl SeriesTask {
 
     /// Whether nothing is left to do.
     pub(super) fn is_done(&self) -> bool {
-        matches!(self.stage, Stage::Done)
+        matches!(self.stage, SeriesStage::Done)
     }
 
     /// The newest run.
@@ -120,28 +122,28 @@ impl SeriesTask {
     pub(super) fn answer(
         &mut self,
         id: RequestId,
-        answer: Answer,
+        answer: ClusterAnswer,
         outbox: &mut Outbox,
-    ) -> Option<Answer> {
+    ) -> Option<ClusterAnswer> {
         match &mut self.stage {
-            Stage::Listing(listing) if *listing == id => self.listed(answer, outbox),
-            Stage::Creating(creating) if *creating == id => self.created(answer, outbox),
-            Stage::Deleting(open) => {
+            SeriesStage::Listing(listing) if *listing == id => self.listed(answer, outbox),
+            SeriesStage::Creating(creating) if *creating == id => self.created(answer, outbox),
+            SeriesStage::Deleting(open) => {
                 let Some(at) = open.iter().position(|(open, _)| *open == id) else {
                     return Some(answer);
                 };
                 let (_, run) = open.remove(at);
                 let is_last = open.is_empty();
                 match answer {
-                    Answer::Done => self.events.push(removed(&run)),
-                    Answer::Missing => {}
+                    ClusterAnswer::Done => self.events.push(removed(&run)),
+                    ClusterAnswer::Missing => {}
                     other => {
                         let why = refusal_of(other).message;
                         self.undeleted.push(format!("`{run}`: {why}"));
                     }
                 }
                 if is_last {
-                    self.stage = Stage::Done;
+                    self.stage = SeriesStage::Done;
                 }
             }
             _ => return Some(answer),
@@ -149,8 +151,8 @@ impl SeriesTask {
         None
     }
 
-    fn listed(&mut self, answer: Answer, outbox: &mut Outbox) {
-        let Answer::List(found) = answer else {
+    fn listed(&mut self, answer: ClusterAnswer, outbox: &mut Outbox) {
+        let ClusterAnswer::List(found) = answer else {
             self.fail(SeriesFailure::List(refusal_of(answer)));
             return;
         };
@@ -186,11 +188,11 @@ impl SeriesTask {
             annotations.push((INPUTS, self.plan.inputs.clone()));
         }
         let object = with_annotations(&self.plan.stamped, &annotations);
-        self.stage = Stage::Creating(outbox.ask(Call::Create(object)));
+        self.stage = SeriesStage::Creating(outbox.ask(Call::Create(object)));
     }
 
-    fn created(&mut self, answer: Answer, outbox: &mut Outbox) {
-        let Answer::Object(run) = answer else {
+    fn created(&mut self, answer: ClusterAnswer, outbox: &mut Outbox) {
+        let ClusterAnswer::Object(run) = answer else {
             self.fail(SeriesFailure::Create(refusal_of(answer)));
             return;
         };
@@ -204,7 +206,7 @@ impl SeriesTask {
 
     fn fail(&mut self, failure: SeriesFailure) {
         self.failure = Some(failure);
-        self.stage = Stage::Done;
+        self.stage = SeriesStage::Done;
     }
 
     fn delete_surplus(&mut self, outbox: &mut Outbox) {
@@ -219,8 +221,8 @@ impl SeriesTask {
             .map(|run| (outbox.ask(deletion(run)), shown(run)))
             .collect();
         self.stage = match open.is_empty() {
-            true => Stage::Done,
-            false => Stage::Deleting(open),
+            true => SeriesStage::Done,
+            false => SeriesStage::Deleting(open),
         };
     }
 }

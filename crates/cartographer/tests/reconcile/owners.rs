@@ -1,5 +1,6 @@
 //! Owners with mutable objects, and blueprints.
 
+use cartographer::compat::Compat;
 use cartographer::reconcile::{RefusalReason, Retry};
 use serde_json::{Value as Json, json};
 
@@ -458,7 +459,7 @@ fn resources_that_need_each_other_fail_and_others_go_on() {
 }
 
 #[test]
-fn a_crash_after_any_call_ends_the_same() {
+fn a_crash_or_a_lost_answer_at_any_call_ends_the_same() {
     let end = |world: &World| {
         let things = world.objects.iter().filter(|(key, _)| key.0 == "Thing");
         let things: Vec<(String, Json)> = things
@@ -467,21 +468,21 @@ fn a_crash_after_any_call_ends_the_same() {
         (things, reason(world, "Ready"))
     };
     let expected = end(&deployed());
-    for crash_after in [false, true] {
+    for fate in [
+        || Fate::CrashBefore,
+        || Fate::CrashAfter,
+        || Fate::LoseAnswer,
+    ] {
         for at in 0..60 {
             let mut world = World::new();
             world.apply_yaml(CHAIN);
-            world.rule = Some(Box::new(move |number, _| {
-                let fate = match crash_after {
-                    true => Fate::CrashAfter,
-                    false => Fate::CrashBefore,
-                };
-                (number == at).then_some(fate)
-            }));
+            world.rule = Some(Box::new(move |number, _| (number == at).then(fate)));
             let settle = |world: &mut World| {
                 while world.settle() == Settled::Crashed {
                     world.pause();
                 }
+                // What was refused is tried again.
+                world.settle();
             };
             settle(&mut world);
             world.set_status("Thing", "w-src", &json!({ "url": "u", "revision": "r1" }));
@@ -509,4 +510,121 @@ fn requests_of_independent_resources_come_together() {
     world.batches.clear();
     world.reconcile(&key("Workload", "w")).expect("no crash");
     assert_eq!(world.batches, [1, 3, 3]);
+}
+
+#[test]
+fn an_owner_without_labels_is_matched_by_fields_unless_upstream_counts() {
+    let start = |compat| {
+        let mut world = World::new();
+        world.compat = compat;
+        world.apply_yaml(CHAIN);
+        let chain = key("ClusterSupplyChain", "chain");
+        let mut blueprint = world.objects[&chain].clone();
+        blueprint["spec"]["selector"] = json!({});
+        blueprint["spec"]["selectorMatchFields"] =
+            json!([{ "key": "spec.source.git", "operator": "Exists" }]);
+        world.replace(&chain, blueprint);
+        let workload = key("Workload", "w");
+        let mut owner = world.objects[&workload].clone();
+        owner["metadata"]["labels"] = json!({});
+        world.replace(&workload, owner);
+        world.settle();
+        world
+    };
+    is(&start(Compat::Ours), "SupplyChainReady", "True", "Ready");
+    let upstream = start(Compat::Upstream);
+    is(
+        &upstream,
+        "SupplyChainReady",
+        "False",
+        "WorkloadLabelsMissing",
+    );
+    assert!(upstream.names("Thing").is_empty());
+}
+
+#[test]
+fn the_label_names_an_option_unless_upstream_counts() {
+    let label = |compat| {
+        let mut world = World::new();
+        world.compat = compat;
+        world.apply_yaml(CHAIN);
+        let chain = key("ClusterSupplyChain", "chain");
+        let mut blueprint = world.objects[&chain].clone();
+        let exists = json!([{ "key": "spec.source.git", "operator": "Exists" }]);
+        let image = json!([{ "key": "spec.source.image", "operator": "Exists" }]);
+        blueprint["spec"]["resources"][0]["templateRef"] = json!({
+            "kind": "ClusterSourceTemplate",
+            "options": [
+                { "name": "src", "selector": { "matchFields": exists } },
+                { "name": "img", "selector": { "matchFields": image } },
+            ],
+        });
+        world.replace(&chain, blueprint);
+        world.merge(&json!({
+            "apiVersion": "carto.run/v1alpha1", "kind": "ClusterSourceTemplate",
+            "metadata": { "name": "img" }, "spec": {},
+        }));
+        world.settle();
+        let source = world.get("Thing", "w-src").expect("the source");
+        source["metadata"]["labels"]["carto.run/cluster-template-name"].clone()
+    };
+    assert_eq!(label(Compat::Ours), "src");
+    assert_eq!(label(Compat::Upstream), "");
+}
+
+#[test]
+fn the_order_of_the_list_decides_only_if_upstream_counts() {
+    let start = |compat| {
+        let mut world = World::new();
+        world.compat = compat;
+        world.apply_yaml(CHAIN);
+        let chain = key("ClusterSupplyChain", "chain");
+        let mut blueprint = world.objects[&chain].clone();
+        let resources = blueprint["spec"]["resources"].as_array_mut();
+        resources.expect("resources").swap(0, 1);
+        world.replace(&chain, blueprint);
+        world.settle();
+        world.set_status("Thing", "w-src", &json!({ "url": "u", "revision": "r1" }));
+        world.settle();
+        world
+    };
+    assert!(start(Compat::Ours).get("Thing", "w-img").is_some());
+    assert!(start(Compat::Upstream).get("Thing", "w-img").is_none());
+}
+
+#[test]
+fn entries_keep_their_order_and_new_ones_are_inserted() {
+    let mut world = deployed();
+    let chain = key("ClusterSupplyChain", "chain");
+    let mut blueprint = world.objects[&chain].clone();
+    let resources = blueprint["spec"]["resources"].as_array_mut();
+    let resources = resources.expect("resources");
+    resources.swap(0, 1);
+    resources.insert(
+        1,
+        json!({
+            "name": "new", "templateRef": { "kind": "ClusterSourceTemplate", "name": "src" },
+        }),
+    );
+    world.replace(&chain, blueprint);
+    world.settle();
+    let status = &world.get("Workload", "w").expect("the workload")["status"];
+    let entries = status["resources"].as_array().expect("resources");
+    let names: Vec<&Json> = entries.iter().map(|entry| &entry["name"]).collect();
+    assert_eq!(names, ["source", "new", "image", "app"]);
+}
+
+#[test]
+fn a_status_that_differs_only_in_times_is_not_written() {
+    let mut world = deployed();
+    let times = |world: &World| {
+        let status = &world.get("Workload", "w").expect("the workload")["status"];
+        condition(status, "SupplyChainReady")["lastTransitionTime"].clone()
+    };
+    let before = times(&world);
+    world.pause();
+    world.set_status("Thing", "w-img", &json!({ "image": "i2" }));
+    world.settle();
+    assert!(world.statuses > 0);
+    assert_eq!(times(&world), before);
 }

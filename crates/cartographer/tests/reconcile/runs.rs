@@ -207,25 +207,25 @@ fn a_refused_list_makes_no_run() {
 }
 
 #[test]
-fn a_crash_after_any_call_makes_no_second_run() {
-    for crash_after in [false, true] {
+fn a_crash_or_a_lost_answer_at_any_call_makes_no_second_run() {
+    for fate in [
+        || Fate::CrashBefore,
+        || Fate::CrashAfter,
+        || Fate::LoseAnswer,
+    ] {
         for at in 0..30 {
             let mut world = World::new();
             world.apply_yaml(IMMUTABLE);
-            world.rule = Some(Box::new(move |number, _| {
-                let fate = match crash_after {
-                    true => Fate::CrashAfter,
-                    false => Fate::CrashBefore,
-                };
-                (number == at).then_some(fate)
-            }));
+            world.rule = Some(Box::new(move |number, _| (number == at).then(fate)));
             while world.settle() == Settled::Crashed {
                 world.pause();
             }
+            world.settle();
             set_param(&mut world, "B");
             while world.settle() == Settled::Crashed {
                 world.pause();
             }
+            world.settle();
             assert_eq!(world.names("Thing"), ["run-<1>", "run-<2>"], "call {at}");
         }
     }

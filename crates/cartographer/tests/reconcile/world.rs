@@ -8,8 +8,8 @@ use blueprint::{Map, Name, Value};
 use cartographer::compat::Compat;
 use cartographer::kinds::CartoKind;
 use cartographer::reconcile::{
-    Answer, Call, FoundObject, Outcome, Platform, Reconcile, ReconcileOptions, Refusal,
-    RefusalReason, Retry,
+    Call, ClusterAnswer, FoundObject, Platform, Reconcile, ReconcileOptions, ReconcileOutcome,
+    Refusal, RefusalReason, Retry,
 };
 use cartographer::ytt_templates::InProcessYtt;
 use serde_json::{Map as JsonMap, Value as Json, json};
@@ -23,6 +23,8 @@ pub(crate) type Key = (String, String);
 pub(crate) enum Fate {
     /// Refuses it.
     Refuse(RefusalReason),
+    /// Carries it out, and the answer is lost.
+    LoseAnswer,
     /// Carries it out, and the reconcile never learns of it: the controller ends.
     CrashAfter,
     /// Does not carry it out: the controller ends.
@@ -194,7 +196,7 @@ impl World {
     }
 
     /// Reconciles one object; `Ok(None)` if it has no reconcile.
-    pub(crate) fn reconcile(&mut self, key: &Key) -> Result<Option<Outcome>, ()> {
+    pub(crate) fn reconcile(&mut self, key: &Key) -> Result<Option<ReconcileOutcome>, ()> {
         let Some(object) = self.objects.get(key) else {
             return Ok(None);
         };
@@ -223,7 +225,7 @@ impl World {
     }
 
     /// Writes what a reconcile ends with.
-    fn take(&mut self, key: &Key, outcome: &Outcome) -> Result<(), ()> {
+    fn take(&mut self, key: &Key, outcome: &ReconcileOutcome) -> Result<(), ()> {
         for event in &outcome.events {
             let object = format!("{}/{}", key.0, key.1);
             self.events.insert((object, event.reason.to_owned()));
@@ -252,7 +254,7 @@ impl World {
         fate
     }
 
-    fn carry_out(&mut self, call: &Call) -> Result<Answer, ()> {
+    fn carry_out(&mut self, call: &Call) -> Result<ClusterAnswer, ()> {
         let text = described(call);
         match self.fate(&text) {
             None => Ok(self.answer(call)),
@@ -261,23 +263,27 @@ impl World {
                 self.answer(call);
                 Err(())
             }
+            Some(Fate::LoseAnswer) => {
+                self.answer(call);
+                Ok(refused(RefusalReason::Unavailable))
+            }
             Some(Fate::Refuse(reason)) => Ok(refused(reason)),
         }
     }
 
-    fn answer(&mut self, call: &Call) -> Answer {
+    fn answer(&mut self, call: &Call) -> ClusterAnswer {
         match call {
             Call::Account(account) => match self.accounts.contains(account.name.as_ref()) {
-                true => Answer::Done,
-                false => Answer::Missing,
+                true => ClusterAnswer::Done,
+                false => ClusterAnswer::Missing,
             },
             Call::Get(name) => {
                 if plural(&name.kind).is_none() {
                     return refused(RefusalReason::KindMissing);
                 }
                 match self.get(&name.kind, &name.name) {
-                    Some(object) => Answer::Object(found(object)),
-                    None => Answer::Missing,
+                    Some(object) => ClusterAnswer::Object(found(object)),
+                    None => ClusterAnswer::Missing,
                 }
             }
             Call::List { kind, labels, .. } => {
@@ -291,17 +297,17 @@ impl World {
                 };
                 let objects = self.objects.iter().filter(|(key, _)| *key.0 == **kind);
                 let objects = objects.filter(|(_, object)| has_labels(object));
-                Answer::List(objects.map(|(_, object)| found(object)).collect())
+                ClusterAnswer::List(objects.map(|(_, object)| found(object)).collect())
             }
             Call::Apply(object) => self.apply(&to_json(object)),
             Call::Create(object) => self.create(to_json(object)),
             Call::Delete { object, uid } => {
                 let key = (object.kind.to_string(), object.name.to_string());
                 match self.objects.get(&key) {
-                    None => Answer::Missing,
+                    None => ClusterAnswer::Missing,
                     Some(found) if found["metadata"]["uid"].as_str() == Some(uid) => {
                         self.delete(&key);
-                        Answer::Done
+                        ClusterAnswer::Done
                     }
                     Some(_) => refused(RefusalReason::Conflict),
                 }
@@ -316,7 +322,7 @@ impl World {
         self.applied.remove(key);
     }
 
-    fn apply(&mut self, sent: &Json) -> Answer {
+    fn apply(&mut self, sent: &Json) -> ClusterAnswer {
         if let Some(refusal) = unfit(sent) {
             return refusal;
         }
@@ -328,10 +334,10 @@ impl World {
         overlay(&mut whole, sent);
         self.applied.insert(key.clone(), sent.clone());
         self.store(&key, whole);
-        Answer::Object(found(&self.objects[&key]))
+        ClusterAnswer::Object(found(&self.objects[&key]))
     }
 
-    fn create(&mut self, mut sent: Json) -> Answer {
+    fn create(&mut self, mut sent: Json) -> ClusterAnswer {
         if let Some(refusal) = unfit(&sent) {
             return refusal;
         }
@@ -342,7 +348,7 @@ impl World {
         sent["metadata"]["name"] = json!(format!("{prefix}<{number}>"));
         let key = key_of(&sent);
         self.store(&key, sent);
-        Answer::Object(found(&self.objects[&key]))
+        ClusterAnswer::Object(found(&self.objects[&key]))
     }
 }
 
@@ -364,15 +370,15 @@ impl Platform for Documents<'_> {
     }
 }
 
-fn refused(reason: RefusalReason) -> Answer {
-    Answer::Refused(Refusal {
+fn refused(reason: RefusalReason) -> ClusterAnswer {
+    ClusterAnswer::Refused(Refusal {
         reason,
         message: format!("{reason:?}"),
     })
 }
 
 /// The refusal of an object that no schema of the world accepts.
-fn unfit(object: &Json) -> Option<Answer> {
+fn unfit(object: &Json) -> Option<ClusterAnswer> {
     if plural(object["kind"].as_str().unwrap_or_default()).is_none() {
         return Some(refused(RefusalReason::KindMissing));
     }
@@ -537,6 +543,6 @@ pub(crate) fn to_json(value: &Value) -> Json {
 }
 
 /// Whether an outcome asks to be tried again.
-pub(crate) fn retries(outcome: &Outcome) -> bool {
+pub(crate) fn retries(outcome: &ReconcileOutcome) -> bool {
     outcome.retry == Retry::Backoff
 }

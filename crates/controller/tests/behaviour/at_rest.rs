@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use cartographer::kinds::CartoKind;
+use controller::ControllerMetrics;
 use http::Method;
 use serde_json::json;
 
@@ -43,6 +45,8 @@ async fn controller_at_rest_sends_only_watches() {
 async fn changed_step_costs_one_apply_and_one_status() {
     let (setup, running) = deployed().await;
     setup.take_requests();
+    let reconciles = |metrics: ControllerMetrics| metrics.reconciles[&CartoKind::Workload];
+    let before = reconciles(running.controller.metrics());
     let path = "/apis/carto.run/v1alpha1/clusterconfigtemplates/config";
     let part = json!({"spec": {"params": [{"name": "size", "default": "large"}]}});
     setup.merge(path, &part).await;
@@ -57,6 +61,8 @@ async fn changed_step_costs_one_apply_and_one_status() {
     // The app reads the config, so it changes, too; the source does not.
     assert_eq!(of(Method::PATCH, "/things/"), 1);
     assert!(of(Method::PUT, "/status") <= 1);
+    // What it wrote itself comes back as events and wakes nobody.
+    assert_eq!(reconciles(running.controller.metrics()), before + 1);
     let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/w-config");
     let config = setup.get(&path).await.unwrap();
     assert_eq!(config["data"]["size"], "large");

@@ -7,5 +7,6 @@ mod at_rest;
 mod documents;
 mod kills;
 mod leaders;
+mod lifetimes;
 mod refusals;
 mod setup;

@@ -94,8 +94,41 @@ async fn list_that_fails_deletes_nothing() {
         let deletions = requests.iter().filter(|sent| sent.method == Method::DELETE);
         assert_eq!(deletions.count(), 0, "{fault:?}");
         assert_eq!(setup.stamped().await.len(), 2);
+        // The deletion is not forgotten.
+        setup.clear_faults();
+        tokio::time::sleep(Duration::from_secs(20 * 60)).await;
+        assert_eq!(setup.stamped().await.len(), 1, "{fault:?}");
         running.end().await.unwrap();
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn list_that_fails_makes_no_second_run() {
+    let setup = Setup::new().await;
+    for object in immutable_chain() {
+        setup.create(&object).await;
+    }
+    setup.create(&workload("https://g/1")).await;
+    let running = setup.start();
+    running.settle().await;
+    setup.set_faults(|sent| {
+        let is_list = sent.with_token && sent.query.contains("labelSelector");
+        is_list.then_some(Fault::Refused(410, "Expired"))
+    });
+    setup.take_requests();
+    let path = format!("/apis/carto.run/v1alpha1/namespaces/{NAMESPACE}/workloads/w");
+    let change = json!({"spec": {"source": {"git": {"url": "https://g/2"}}}});
+    setup.merge(&path, &change).await;
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    let requests = setup.take_requests();
+    let creations = requests
+        .iter()
+        .filter(|sent| sent.method == Method::POST && sent.path.ends_with("/things"));
+    assert_eq!(creations.count(), 0);
+    setup.clear_faults();
+    tokio::time::sleep(Duration::from_secs(20 * 60)).await;
+    assert_eq!(setup.stamped().await.len(), 3);
+    running.end().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

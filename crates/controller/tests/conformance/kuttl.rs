@@ -8,8 +8,9 @@ use serde_json::Value as Json;
 
 use crate::judge::{RecordedStep, differences, is_subset};
 use crate::pack::{area, deviations, entries, file_name, is_chosen, read_yaml, recorded_steps};
+use crate::place;
 use crate::tally::{CaseResult, ClusterTally};
-use crate::world::{World, in_virtual_time};
+use crate::world::World;
 
 #[test]
 fn acceptance_cases_end_as_recorded() {
@@ -17,6 +18,7 @@ fn acceptance_cases_end_as_recorded() {
         return;
     };
     let mut tally = ClusterTally::new("cluster/kuttl");
+    let _reserved = place::reserve();
     let deviations = deviations();
     for path in entries(&folder) {
         let name = file_name(&path).to_owned();
@@ -31,7 +33,7 @@ fn acceptance_cases_end_as_recorded() {
 }
 
 fn run_case(folder: PathBuf, left_out: Vec<u64>) -> CaseResult {
-    in_virtual_time(async move {
+    place::run(async move {
         let recorded = recorded_steps(&folder.join("recorded.json"));
         let mut world = World::start().await;
         let mut result = CaseResult::default();
@@ -53,6 +55,7 @@ fn run_case(folder: PathBuf, left_out: Vec<u64>) -> CaseResult {
             let step = RecordedStep {
                 recorded,
                 carried_over: &carried_over,
+                collects_garbage: world.collects_garbage(),
             };
             if left_out.contains(&number) {
                 carried_over = step.further(&objects);

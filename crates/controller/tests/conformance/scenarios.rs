@@ -9,8 +9,9 @@ use serde_json::Value as Json;
 
 use crate::judge::{RecordedStep, differences};
 use crate::pack::{area, deviations, entries, file_name, is_chosen, read_yaml, recorded_steps};
+use crate::place;
 use crate::tally::{CaseResult, ClusterTally};
-use crate::world::{World, in_virtual_time};
+use crate::world::World;
 
 #[test]
 fn scenarios_end_as_recorded() {
@@ -18,6 +19,7 @@ fn scenarios_end_as_recorded() {
         return;
     };
     let mut tally = ClusterTally::new("cluster/scenarios");
+    let _reserved = place::reserve();
     let deviations = deviations();
     for path in entries(&folder) {
         let Some(name) = file_name(&path).strip_suffix(".yaml").map(str::to_owned) else {
@@ -35,7 +37,7 @@ fn scenarios_end_as_recorded() {
 }
 
 fn run_case(path: PathBuf, recorded: PathBuf, left_out: Vec<u64>) -> CaseResult {
-    in_virtual_time(async move {
+    place::run(async move {
         let recorded = recorded_steps(&recorded);
         let steps = steps_of(&path);
         let mut world = World::start().await;
@@ -51,6 +53,7 @@ fn run_case(path: PathBuf, recorded: PathBuf, left_out: Vec<u64>) -> CaseResult 
             let step = RecordedStep {
                 recorded,
                 carried_over: &carried_over,
+                collects_garbage: world.collects_garbage(),
             };
             if left_out.contains(&number) {
                 carried_over = step.further(&objects);

@@ -1,11 +1,8 @@
 //! The results of the cases of one area, and the time limit of a case.
 
+use crate::place;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
-use std::time::Duration;
-
-/// A case that runs longer fails.
-const LIMIT: Duration = Duration::from_secs(10);
 
 /// The findings of a case: what differs, by level (1 to 4).
 #[derive(Debug, Default)]
@@ -50,7 +47,7 @@ impl ClusterTally {
             // Nobody receives a result that comes too late.
             let _ = sender.send(result);
         });
-        let result = match receiver.recv_timeout(LIMIT) {
+        let result = match receiver.recv_timeout(place::limit()) {
             Ok(Ok(result)) => result,
             Ok(Err(_)) => failed("the case panics"),
             Err(_) => failed("the case takes longer than its limit"),

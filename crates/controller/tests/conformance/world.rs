@@ -1,17 +1,12 @@
 //! The world of a case: a local cluster with the definitions of the tests, a controller, and the
-//! person who applies objects. Time is virtual.
+//! person who applies objects. Time is virtual on a local cluster.
 
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::sync::Arc;
 use std::time::Duration;
 
 use cartographer::compat::Compat;
-use controller::{Controller, ControllerOptions, WallClock};
+use controller::{Controller, ControllerOptions};
 use http::{Method, Request};
-use jiff::Timestamp;
-use kube::Client;
-use local_cluster::{ClusterOptions, GarbageCollection, LocalCluster, UnknownKinds};
 use serde_json::{Value as Json, json};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -19,25 +14,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::names::GeneratedNames;
 use crate::pack;
+use crate::place::CasePlace;
 
 /// The namespace of all cases.
 const NAMESPACE: &str = "case";
 
-/// How long the controller must be idle before a step is judged.
-const QUIET: Duration = Duration::from_secs(3);
-
 /// A step that does not settle is judged after this time.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Runs a case in a runtime whose clock moves when nothing else can be done.
-pub(crate) fn in_virtual_time<F: Future>(case: F) -> F::Output {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .expect("a runtime starts");
-    runtime.block_on(case)
-}
 
 /// A kind as paths name it.
 #[derive(Clone, Debug)]
@@ -50,8 +33,7 @@ struct KnownKind {
 
 /// The world of a case.
 pub(crate) struct World {
-    client: Client,
-    clock: WallClock,
+    place: CasePlace,
     kinds: Vec<KnownKind>,
     running: Option<RunningController>,
     pub(crate) names: GeneratedNames,
@@ -66,31 +48,51 @@ struct RunningController {
 impl World {
     /// A cluster with the definitions of the tests, and a controller.
     pub(crate) async fn start() -> World {
-        let started = Instant::now();
-        let epoch: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-        let clock: WallClock = Arc::new(move || epoch + started.elapsed());
-        let cluster = LocalCluster::new(ClusterOptions {
-            clock: clock.clone(),
-            seed: 1,
-            garbage_collection: GarbageCollection::Off,
-            unknown_kinds: UnknownKinds::Refused,
-            ..ClusterOptions::default()
-        });
-        let client = Client::new(cluster.service(), NAMESPACE);
         let mut world = World {
-            client,
-            clock,
+            place: CasePlace::new().await,
             kinds: builtin_kinds(),
             running: None,
             names: GeneratedNames::default(),
         };
         world.define().await;
-        let namespace =
-            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
-        world.apply(&namespace).await;
+        world.apply(&namespace()).await;
+        if world.place.is_real {
+            world.apply(&rights()).await;
+            world.clean().await;
+        }
         world.restart().await;
         world.settle().await;
         world
+    }
+
+    /// Whether the cluster deletes objects whose owner does not exist.
+    pub(crate) fn collects_garbage(&self) -> bool {
+        self.place.is_real
+    }
+
+    /// Deletes what earlier cases left on a real server.
+    async fn clean(&self) {
+        let kept = [
+            "Namespace",
+            "CustomResourceDefinition",
+            "ClusterRoleBinding",
+        ];
+        let named = |kind: &&KnownKind| !kept.contains(&kind.kind.as_str());
+        for kind in self.kinds.iter().filter(named) {
+            let path = match kind.is_namespaced {
+                true => format!(
+                    "{}/namespaces/{NAMESPACE}/{}",
+                    root_of(&kind.api_version),
+                    kind.plural
+                ),
+                false => format!("{}/{}", root_of(&kind.api_version), kind.plural),
+            };
+            let deleted = self.request(Method::DELETE, &path, "", None).await;
+            deleted.unwrap_or_else(|error| panic!("{path}: {error}"));
+        }
+        let events = format!("/api/v1/namespaces/{NAMESPACE}/events");
+        let deleted = self.request(Method::DELETE, &events, "", None).await;
+        deleted.unwrap_or_else(|error| panic!("{events}: {error}"));
     }
 
     async fn define(&mut self) {
@@ -114,7 +116,7 @@ impl World {
         if let Some(running) = self.running.take() {
             running.end().await;
         }
-        self.running = Some(RunningController::start(&self.client, &self.clock));
+        self.running = Some(RunningController::start(&self.place));
     }
 
     /// Waits until the controller has nothing to do.
@@ -125,7 +127,7 @@ impl World {
         let started = Instant::now();
         let mut before = None;
         while started.elapsed() < PATIENCE {
-            tokio::time::sleep(QUIET).await;
+            tokio::time::sleep(self.place.quiet).await;
             let metrics = controller.metrics();
             let now = Some((metrics.reconciles, metrics.requests));
             if controller.is_idle() && before == now {
@@ -204,7 +206,8 @@ impl World {
             (format!("{kind}/{name}"), object)
         });
         let objects = named.collect();
-        let events = self.request(Method::GET, "/api/v1/events", "", None).await;
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/events");
+        let events = self.request(Method::GET, &path, "", None).await;
         let events = events.unwrap_or_default();
         let events = events["items"].as_array().into_iter().flatten();
         let events = events.map(|event| self.names.normal(event)).collect();
@@ -213,7 +216,10 @@ impl World {
 
     async fn all(&self, kind: &KnownKind) -> Vec<Json> {
         let root = root_of(&kind.api_version);
-        let path = format!("{root}/{}", kind.plural);
+        let path = match kind.is_namespaced {
+            true => format!("{root}/namespaces/{NAMESPACE}/{}", kind.plural),
+            false => format!("{root}/{}", kind.plural),
+        };
         let list = self.request(Method::GET, &path, "", None).await;
         let list = list.unwrap_or_default();
         let items = list["items"].as_array().cloned().unwrap_or_default();
@@ -285,16 +291,17 @@ impl World {
         }
         let bytes = body.map(|body| body.to_string().into_bytes());
         let request = request.body(bytes.unwrap_or_default()).unwrap();
-        let answer = self.client.request::<Json>(request).await;
+        let answer = self.place.client.request::<Json>(request).await;
         answer.map_err(|error| error.to_string())
     }
 }
 
 impl RunningController {
-    fn start(client: &Client, clock: &WallClock) -> RunningController {
-        let mut options = ControllerOptions::new(clock.clone());
+    fn start(place: &CasePlace) -> RunningController {
+        let mut options = ControllerOptions::new(place.clock.clone());
         options.compat = Compat::Upstream;
-        let controller = Controller::new(client.clone(), options);
+        options.accounts = place.accounts.clone();
+        let controller = Controller::new(place.client.clone(), options);
         let stop = CancellationToken::new();
         let (running, stopped) = (controller.clone(), stop.clone());
         let task = tokio::spawn(async move {
@@ -315,6 +322,29 @@ impl RunningController {
     }
 }
 
+fn namespace() -> Json {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+}
+
+/// All service accounts of the namespace may do everything, as in the recordings.
+fn rights() -> Json {
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "cyan-conformance-case"},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": "cluster-admin",
+        },
+        "subjects": [{
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "Group",
+            "name": format!("system:serviceaccounts:{NAMESPACE}"),
+        }],
+    })
+}
+
 fn root_of(api_version: &str) -> String {
     match api_version.contains('/') {
         true => format!("/apis/{api_version}"),
@@ -329,6 +359,12 @@ fn builtin_kinds() -> Vec<KnownKind> {
         ("Secret", "v1", "secrets", true),
         ("ServiceAccount", "v1", "serviceaccounts", true),
         ("Namespace", "v1", "namespaces", false),
+        (
+            "ClusterRoleBinding",
+            "rbac.authorization.k8s.io/v1",
+            "clusterrolebindings",
+            false,
+        ),
         (
             "CustomResourceDefinition",
             "apiextensions.k8s.io/v1",
@@ -370,7 +406,10 @@ fn is_recorded(object: &Json) -> bool {
         "Secret",
         "ServiceAccount",
         "Namespace",
+        "ClusterRoleBinding",
         "CustomResourceDefinition",
     ];
-    !kind.ends_with("Template") && !others.contains(&kind)
+    // A server with a controller manager makes this one in every namespace.
+    let is_root = object["metadata"]["name"] == "kube-root-ca.crt";
+    !kind.ends_with("Template") && !others.contains(&kind) && !is_root
 }

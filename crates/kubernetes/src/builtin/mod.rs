@@ -115,6 +115,14 @@ impl Builtin {
         Some(schema)
     }
 
+    /// The schemas of a group and version, as an OpenAPI document has them: names and texts in JSON.
+    /// Nothing if not every server has the version. The schemas of `metadata` and of quantities are
+    /// referred to and not among them.
+    pub fn schema_texts(&self, version: &ApiVersion) -> impl Iterator<Item = (&str, &str)> {
+        let document = self.document(version).into_iter();
+        document.flat_map(SchemaDocument::schema_texts)
+    }
+
     /// The schemas of a group and version. `None` if not every server has it.
     fn document(&self, version: &ApiVersion) -> Option<&SchemaDocument> {
         let block = self.blocks.get(version)?;

@@ -76,6 +76,12 @@ impl SchemaDocument {
         self.kinds.values().map(|name| &**name)
     }
 
+    /// The schemas as the document has them: their names and texts in JSON.
+    pub fn schema_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let schemas = self.schemas.iter();
+        schemas.map(|(name, schema)| (&**name, schema.get()))
+    }
+
     /// The type of a kind in a version. `None` if the document does not have it.
     pub fn object_schema(&self, kind: &GroupKind, version: &str) -> Option<ObjectSchema> {
         let wanted = KindVersion {

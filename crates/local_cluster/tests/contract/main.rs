@@ -10,6 +10,7 @@ mod objects;
 mod patches;
 mod peer;
 mod random;
+mod settings;
 mod watches;
 
 /// Makes two tests of each case: one on a local cluster, and one on a real cluster.
