@@ -56,23 +56,24 @@ pub(super) fn is_current(live: &Value, stamped: &Value, hash: &str) -> bool {
     if annotation(live, APPLIED_HASH) != Some(hash) {
         return false;
     }
-    contains(live, stamped, 0) || held_fields(live).is_some_and(|fields| holds_all(fields, stamped))
+    let stamped = without_identity(stamped);
+    contains(live, &stamped, 0)
+        || held_fields(live).is_some_and(|fields| holds(fields, &stamped, 0))
 }
 
-/// Whether a set of fields has everything that was stamped besides the identity of the object, which
-/// no set has.
-fn holds_all(fields: &Value, stamped: &Value) -> bool {
+/// What was stamped besides the identity of the object: it was read by that, and a cluster-scoped
+/// object has no namespace.
+fn without_identity(stamped: &Value) -> Value {
     let without = |object: &Value, keys: &[&str]| {
         let mut entries = object.as_map().cloned().unwrap_or_default();
         entries.retain(|key, _| !keys.contains(&key.as_ref()));
-        map(entries)
+        entries
     };
-    let metadata = without(
-        part(stamped, &["metadata"]),
-        &["name", "namespace", "generateName"],
-    );
-    let rest = without(stamped, &["apiVersion", "kind", "metadata"]);
-    holds(fields, &rest, 0) && holds(part(fields, &["f:metadata"]), &metadata, 1)
+    let identity = ["name", "namespace", "generateName"];
+    let metadata = without(part(stamped, &["metadata"]), &identity);
+    let mut rest = without(stamped, &["apiVersion", "kind"]);
+    rest.insert(Name::from("metadata"), map(metadata));
+    map(rest)
 }
 
 /// The path of the first stamped field that somebody changed on a live object; `None` if the object
@@ -82,7 +83,7 @@ pub(super) fn changed_field(live: &Value, stamped: &Value, hash: &str) -> Option
         return None;
     }
     let mut path = Vec::new();
-    find_change(live, stamped, &mut path).then_some(FieldPath(path))
+    find_change(live, &without_identity(stamped), &mut path).then_some(FieldPath(path))
 }
 
 /// Whether a part differs; then the path leads to it.

@@ -654,3 +654,26 @@ fn two_resources_with_one_object_do_not_fight() {
     world.settle();
     assert!(writes(&world).is_empty(), "{:?}", world.log);
 }
+
+#[test]
+fn a_cluster_scoped_object_is_written_once_and_deleted_as_an_orphan() {
+    let mut world = deployed();
+    world.merge(&json!({
+        "kind": "ClusterTemplate", "metadata": { "name": "app" },
+        "spec": { "template": {
+            "apiVersion": "test.run/v1alpha1", "kind": "ClusterTest", "metadata": { "name": "all" },
+        }},
+    }));
+    world.settle();
+    assert!(world.get("Thing", "w-app").is_none());
+    let status = &world.get("Workload", "w").expect("the workload")["status"];
+    let reference = &status["resources"][2]["stampedRef"];
+    assert_eq!(reference["name"], "all");
+    assert!(reference["namespace"].is_null());
+    world.log.clear();
+    world.settle();
+    assert!(writes(&world).is_empty(), "{:?}", world.log);
+    without_app(&mut world);
+    world.settle();
+    assert!(world.names("ClusterTest").is_empty());
+}
