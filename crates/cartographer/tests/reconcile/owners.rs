@@ -661,7 +661,8 @@ fn a_cluster_scoped_object_is_written_once_and_deleted_as_an_orphan() {
     world.merge(&json!({
         "kind": "ClusterTemplate", "metadata": { "name": "app" },
         "spec": { "template": {
-            "apiVersion": "test.run/v1alpha1", "kind": "ClusterTest", "metadata": { "name": "all" },
+            "apiVersion": "test.run/v1alpha1", "kind": "ClusterTest",
+            "metadata": { "name": "all", "annotations": {} },
         }},
     }));
     world.settle();
