@@ -55,7 +55,7 @@ pub(super) async fn outcome(client: &Client) -> Result<Outcome, CommandError> {
         let all: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
         let found = all.list(&ListParams::default()).await.map_err(unread)?;
         for object in found {
-            let mut json = serde_json::to_value(&object).map_err(|error| unread_json(error))?;
+            let mut json = serde_json::to_value(&object).map_err(unread_json)?;
             json["apiVersion"] = json!(API_VERSION);
             json["kind"] = json!(kind.name());
             owners.push(json);
@@ -73,7 +73,7 @@ pub(super) async fn stamped_objects(
     outcome: &Outcome,
 ) -> Result<Vec<Json>, CommandError> {
     let mut objects = Vec::new();
-    let entries = outcome.owners.iter().flat_map(|owner| resources(owner));
+    let entries = outcome.owners.iter().flat_map(resources);
     for reference in entries.map(|entry| &entry["stampedRef"]) {
         let part = |name: &str| reference[name].as_str().unwrap_or_default();
         let (group, version) = match part("apiVersion").split_once('/') {
