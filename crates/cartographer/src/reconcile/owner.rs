@@ -21,7 +21,7 @@ use super::owner_status::{
     OwnerWords, changed_status, in_order, previous_conditions, with_time, with_uncounted,
 };
 use super::parts::{items, name, part, text};
-use super::realized::{ObjectIdentity, Realized};
+use super::realized::{Realized, WrittenObject};
 use super::requests::{
     Call, ClusterAnswer, Identity, OwnerEvent, Platform, ReconcileOutcome, RequestId, Retry,
     Watches,
@@ -186,7 +186,7 @@ impl OwnerTask {
             };
             let inputs = self.inputs_of(at);
             let resources = self.resources.iter();
-            let taken: Vec<(ObjectIdentity, Name)> = resources
+            let taken: Vec<(WrittenObject, Name)> = resources
                 .filter_map(|resource| Some((resource.object()?, resource.name.clone())))
                 .collect();
             let is_startable = startable.is_some();

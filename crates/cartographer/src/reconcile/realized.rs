@@ -16,7 +16,7 @@ use super::resource_template::Template;
 
 /// Which object of a namespace it is, in whatever version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ObjectIdentity {
+pub(super) struct WrittenObject {
     /// The group; empty for the core group.
     pub(super) group: Name,
     /// The kind.
@@ -25,10 +25,10 @@ pub(super) struct ObjectIdentity {
     pub(super) name: Name,
 }
 
-impl ObjectIdentity {
+impl WrittenObject {
     /// That of an object.
-    pub(super) fn of(object: &Value) -> ObjectIdentity {
-        ObjectIdentity {
+    pub(super) fn of(object: &Value) -> WrittenObject {
+        WrittenObject {
             group: Name::from(group(text(object, &["apiVersion"]))),
             kind: name(object, &["kind"]),
             name: name(object, &["metadata", "name"]),
@@ -49,7 +49,7 @@ pub(super) struct Realized {
     /// The kind of the object that was stamped, by `apiVersion` and `kind`.
     pub(super) kind: Option<(Name, Name)>,
     /// The mutable object that was written, or had nothing to change.
-    pub(super) written: Option<ObjectIdentity>,
+    pub(super) written: Option<WrittenObject>,
     /// Whether the resource accounts for a whole series of objects.
     pub(super) is_series: bool,
 }

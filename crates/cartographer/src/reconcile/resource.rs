@@ -16,7 +16,7 @@ use super::input_digests::{input_digests, input_values};
 use super::outbox::Outbox;
 use super::owner_context::OwnerContext;
 use super::parts::{name, part, shown, text};
-use super::realized::{ObjectIdentity, Realized, finished, output_of_run, unstamped};
+use super::realized::{Realized, WrittenObject, finished, output_of_run, unstamped};
 use super::requests::{
     Call, ClusterAnswer, FoundObject, ObjectName, OwnerEvent, Platform, RequestId, Retry,
 };
@@ -100,10 +100,10 @@ impl ResourceTask {
     }
 
     /// The mutable object that it writes, or has written in this run.
-    pub(super) fn object(&self) -> Option<ObjectIdentity> {
+    pub(super) fn object(&self) -> Option<WrittenObject> {
         match &self.stage {
             ResourceStage::Reading(_, writing) | ResourceStage::Applying(_, writing) => {
-                Some(ObjectIdentity::of(&writing.stamped))
+                Some(WrittenObject::of(&writing.stamped))
             }
             ResourceStage::Done(realized) => realized.written.clone(),
             ResourceStage::Waiting | ResourceStage::Running(_) => None,
@@ -115,7 +115,7 @@ impl ResourceTask {
         &mut self,
         context: &OwnerContext,
         inputs: ResourceInputs,
-        taken: &[(ObjectIdentity, Name)],
+        taken: &[(WrittenObject, Name)],
         outbox: &mut Outbox,
     ) {
         self.stage = match &self.choice {
@@ -178,7 +178,7 @@ impl ResourceTask {
         context: &OwnerContext,
         template: &Template,
         inputs: ResourceInputs,
-        taken: &[(ObjectIdentity, Name)],
+        taken: &[(WrittenObject, Name)],
         outbox: &mut Outbox,
     ) -> Result<ResourceStage, Failure> {
         let labels = template.labels(context, &self.entry);
@@ -196,7 +196,7 @@ impl ResourceTask {
             return Err(Failure::lasting("TemplateRejectedByAPIServer", message));
         }
         // Two resources with one object would undo each other's changes without end.
-        let identity = ObjectIdentity::of(&stamped);
+        let identity = WrittenObject::of(&stamped);
         if let Some((_, other)) = taken.iter().find(|(taken, _)| *taken == identity) {
             let message = format!(
                 "the {} `{object_name}` is the object of the resource `{other}`",
@@ -365,7 +365,7 @@ impl ResourceTask {
         );
         let mut realized = Realized {
             kind: Some(kind_of(&writing.stamped)),
-            written: Some(ObjectIdentity::of(&writing.stamped)),
+            written: Some(WrittenObject::of(&writing.stamped)),
             ..realized
         };
         realized.events.splice(0..0, events);
