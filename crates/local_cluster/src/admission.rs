@@ -1,6 +1,7 @@
 //! What a schema makes of an object that is written: defaults, dropped fields, and why it is
 //! refused.
 
+use kubernetes::schema::ValueForms;
 use serde_json::Value as Json;
 
 use crate::failure::{FieldCause, RefusedRequest};
@@ -49,7 +50,9 @@ pub(crate) fn conform(
         object = json_of(&pruned.object);
         pruned.dropped.iter().map(written).collect()
     } else if let Some(schema) = version.builtin() {
-        undeclared_fields(&schema.resource_type.schema, &mut object)
+        let dropped = undeclared_fields(&schema.resource_type.schema, &mut object);
+        drop_empty_collections(&mut object, &schema.forms);
+        dropped
     } else {
         Vec::new()
     };
@@ -64,14 +67,38 @@ pub(crate) fn conform(
             let problem = format!("strict decoding error: {}", all.join(", "));
             return Err(match form {
                 StatedForm::Whole => unreadable(kind, version, &problem),
-                StatedForm::Patch => {
-                    let cause = FieldCause::invalid("patch", &Json::Null, &problem);
-                    RefusedRequest::invalid(&kind.type_name, meta_text(&object, "name"), &[cause])
-                }
+                StatedForm::Patch => RefusedRequest::strict_patch(&problem),
             });
         }
     }
     Ok(AdmittedContent { object, warnings })
+}
+
+/// Leaves out empty lists and maps where the server does so. Managers are left alone.
+fn drop_empty_collections(value: &mut Json, forms: &ValueForms) {
+    let inside = |name: &str, value: &mut Json| {
+        let Some(own) = forms.field(name) else {
+            return true;
+        };
+        drop_empty_collections(value, own);
+        let is_empty = match value {
+            Json::Object(entries) => entries.is_empty(),
+            Json::Array(items) => items.is_empty(),
+            _ => false,
+        };
+        name == "managedFields" || !(own.is_collection && is_empty)
+    };
+    match value {
+        Json::Object(entries) => entries.retain(|name, value| inside(name, value)),
+        Json::Array(items) => {
+            if let Some(own) = forms.item() {
+                for item in items {
+                    drop_empty_collections(item, own);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The paths of the fields that a schema does not declare.

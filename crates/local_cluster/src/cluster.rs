@@ -59,7 +59,9 @@ impl LocalCluster {
     pub fn answer(&self, request: &ApiRequest) -> ApiResponse {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = self.routed(&mut state, request);
-        answer.unwrap_or_else(|refused| ApiResponse::json(refused.code, &refused.status()))
+        answer.unwrap_or_else(|refused| {
+            ApiResponse::json(refused.code, &refused.status()).with_warnings(refused.warnings)
+        })
     }
 
     /// The account of a token of this cluster. `None` if the token is unknown or expired, or its
@@ -385,7 +387,7 @@ fn delete(
     let resource = &target.kind.resource;
     let live = state.store.get(&address).cloned();
     let live = live.ok_or_else(|| RefusedRequest::not_found(resource, name))?;
-    settings.check(&address, &live)?;
+    settings.check(&target.kind, &live)?;
     let progress = match settings.commitment {
         Commitment::DryRun => foreseen(state, &address, &live, settings.policy),
         Commitment::Stored => {

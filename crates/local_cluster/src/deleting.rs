@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::failure::RefusedRequest;
-use crate::kinds::kind_of_definition;
+use crate::kinds::{ServedKind, kind_of_definition};
 use crate::naming::ObjectAddress;
 use crate::object::{is_deleting, meta_list, meta_text, set_field, set_meta};
 use crate::request::{ApiRequest, Commitment};
@@ -51,11 +51,16 @@ impl DeletionSettings {
         request: &ApiRequest,
         body: Option<&Json>,
     ) -> Result<DeletionSettings, RefusedRequest> {
-        let none = Json::Null;
-        let body = body.unwrap_or(&none);
-        let policy = body["propagationPolicy"].as_str();
-        let policy = policy.or_else(|| request.parameter("propagationPolicy"));
-        let policy = match policy {
+        // A body replaces the options of the query.
+        let from_query;
+        let body = match body {
+            Some(body) => body,
+            None => {
+                from_query = query_options(request)?;
+                &from_query
+            }
+        };
+        let policy = match body["propagationPolicy"].as_str() {
             Some("Background") => DeletionPolicy::Background,
             Some("Foreground") => DeletionPolicy::Foreground,
             Some("Orphan") => DeletionPolicy::Orphan,
@@ -74,7 +79,7 @@ impl DeletionSettings {
         let dry_runs = body["dryRun"].as_array().into_iter().flatten();
         let commitment = match dry_runs.into_iter().any(|own| own == "All") {
             true => Commitment::DryRun,
-            false => request.commitment()?,
+            false => Commitment::Stored,
         };
         let precondition = |field: &str| body["preconditions"][field].as_str().map(str::to_owned);
         Ok(DeletionSettings {
@@ -87,28 +92,48 @@ impl DeletionSettings {
 
     /// # Errors
     /// If a precondition does not hold.
-    pub(crate) fn check(&self, address: &ObjectAddress, live: &Json) -> Result<(), RefusedRequest> {
-        for (field, word, wanted) in [
-            ("uid", "UID", &self.uid),
-            ("resourceVersion", "ResourceVersion", &self.resource_version),
+    pub(crate) fn check(&self, kind: &ServedKind, live: &Json) -> Result<(), RefusedRequest> {
+        for (field, word, fate, wanted) in [
+            ("uid", "UID", "deleted and then recreated", &self.uid),
+            (
+                "resourceVersion",
+                "ResourceVersion",
+                "modified",
+                &self.resource_version,
+            ),
         ] {
             let own = meta_text(live, field);
             if let Some(wanted) = wanted
                 && wanted != own
             {
                 let why = format!(
-                    "Precondition failed: {word} in precondition: {wanted}, {word} in object \
-                     meta: {own}"
+                    "the {word} in the precondition ({wanted}) does not match the {word} in \
+                     record ({own}). The object might have been {fate}"
                 );
-                return Err(RefusedRequest::conflict(
-                    &address.resource,
-                    &address.name,
-                    &why,
-                ));
+                let name = meta_text(live, "name");
+                return Err(RefusedRequest::other_object(&kind.type_name, name, &why));
             }
         }
         Ok(())
     }
+}
+
+/// The options of a deletion in the query, in the form of a body.
+///
+/// # Errors
+/// If an option has a value that does not exist.
+fn query_options(request: &ApiRequest) -> Result<Json, RefusedRequest> {
+    let mut options = json!({});
+    if let Some(policy) = request.parameter("propagationPolicy") {
+        options["propagationPolicy"] = policy.into();
+    }
+    if request.parameter("orphanDependents").is_some() {
+        options["orphanDependents"] = request.flag("orphanDependents")?.into();
+    }
+    if request.commitment()? == Commitment::DryRun {
+        options["dryRun"] = json!(["All"]);
+    }
+    Ok(options)
 }
 
 /// What a deletion has come to.

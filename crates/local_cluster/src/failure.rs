@@ -13,7 +13,10 @@ pub(crate) struct RefusedRequest {
     pub(crate) code: u16,
     reason: &'static str,
     message: String,
-    details: Json,
+    /// Boxed, because refusals are returned everywhere.
+    details: Option<Box<Json>>,
+    /// Texts for the header `Warning`.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A field that makes an object invalid.
@@ -63,12 +66,23 @@ impl RefusedRequest {
             code,
             reason,
             message: message.into(),
-            details: json!({}),
+            details: None,
+            warnings: Vec::new(),
         }
     }
 
     fn of_object(mut self, resource: &ResourceName, name: &str) -> RefusedRequest {
-        self.details = object_details(&resource.group, &resource.plural, name);
+        self.details = Some(Box::new(object_details(
+            &resource.group,
+            &resource.plural,
+            name,
+        )));
+        self
+    }
+
+    /// The same, with warnings about the request.
+    pub(crate) fn with_warnings(mut self, warnings: &[String]) -> RefusedRequest {
+        self.warnings = warnings.to_vec();
         self
     }
 
@@ -81,7 +95,10 @@ impl RefusedRequest {
     /// The server does not serve the path.
     pub(crate) fn no_such_resource() -> RefusedRequest {
         let message = "the server could not find the requested resource";
-        RefusedRequest::new(404, "NotFound", message)
+        RefusedRequest {
+            details: Some(Box::new(json!({}))),
+            ..RefusedRequest::new(404, "NotFound", message)
+        }
     }
 
     /// There is an object with this name.
@@ -100,6 +117,25 @@ impl RefusedRequest {
     pub(crate) fn conflict(resource: &ResourceName, name: &str, why: &str) -> RefusedRequest {
         let message = format!("Operation cannot be fulfilled on {resource} \"{name}\": {why}");
         RefusedRequest::new(409, "Conflict", message).of_object(resource, name)
+    }
+
+    /// A precondition of a deletion does not hold. The answer names the kind, not the resource.
+    pub(crate) fn other_object(of: &TypeName, name: &str, why: &str) -> RefusedRequest {
+        let message = format!("Operation cannot be fulfilled on {of} \"{name}\": {why}");
+        RefusedRequest {
+            details: Some(Box::new(object_details(&of.group, &of.kind, name))),
+            ..RefusedRequest::new(409, "Conflict", message)
+        }
+    }
+
+    /// A patch names fields that the schema does not declare. The answer names no object.
+    pub(crate) fn strict_patch(problem: &str) -> RefusedRequest {
+        let nothing = TypeName {
+            group: "".into(),
+            kind: "".into(),
+        };
+        let cause = FieldCause::invalid("patch", &Json::Null, problem);
+        RefusedRequest::invalid(&nothing, "", &[cause])
     }
 
     /// The object has changed since the version that the request names.
@@ -121,7 +157,7 @@ impl RefusedRequest {
         let causes = causes.map(|(field, message)| {
             json!({"reason": "FieldManagerConflict", "message": message, "field": field})
         });
-        refused.details = json!({"causes": causes.collect::<Vec<_>>()});
+        refused.details = Some(Box::new(json!({"causes": causes.collect::<Vec<_>>()})));
         refused
     }
 
@@ -137,7 +173,10 @@ impl RefusedRequest {
     /// A patch does not fit the object.
     pub(crate) fn unfit_patch() -> RefusedRequest {
         let message = "the server rejected our request due to an error in our request";
-        RefusedRequest::new(422, "Invalid", message)
+        RefusedRequest {
+            details: Some(Box::new(json!({}))),
+            ..RefusedRequest::new(422, "Invalid", message)
+        }
     }
 
     /// Fields of the object are not valid.
@@ -152,11 +191,12 @@ impl RefusedRequest {
         };
         let message = format!("{of} \"{name}\" is invalid: {list}");
         let mut refused = RefusedRequest::new(422, "Invalid", message);
-        refused.details = object_details(&of.group, &of.kind, name);
+        let mut details = object_details(&of.group, &of.kind, name);
         let causes = causes.iter().map(
             |cause| json!({"reason": cause.reason, "message": cause.message, "field": cause.field}),
         );
-        refused.details["causes"] = causes.collect();
+        details["causes"] = causes.collect();
+        refused.details = Some(Box::new(details));
         refused
     }
 
@@ -175,10 +215,12 @@ impl RefusedRequest {
             "unable to create new content in namespace {namespace} because it is being terminated"
         );
         let message = format!("{resource} \"{name}\" is forbidden: {why}");
-        let mut refused = RefusedRequest::new(403, "Forbidden", message).of_object(resource, name);
-        refused.details["causes"] = json!([{"reason": "NamespaceTerminating",
+        let mut refused = RefusedRequest::new(403, "Forbidden", message);
+        let mut details = object_details(&resource.group, &resource.plural, name);
+        details["causes"] = json!([{"reason": "NamespaceTerminating",
             "message": format!("namespace {namespace} is being terminated"),
             "field": "metadata.namespace"}]);
+        refused.details = Some(Box::new(details));
         refused
     }
 
@@ -204,8 +246,8 @@ impl RefusedRequest {
     pub(crate) fn too_large_version(asked: u64, current: u64) -> RefusedRequest {
         let message = format!("Too large resource version: {asked}, current: {current}");
         let mut refused = RefusedRequest::new(504, "Timeout", message);
-        refused.details = json!({"retryAfterSeconds": 1, "causes": [
-            {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]});
+        refused.details = Some(Box::new(json!({"retryAfterSeconds": 1, "causes": [
+            {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]})));
         refused
     }
 
@@ -254,8 +296,8 @@ impl RefusedRequest {
         if !self.reason.is_empty() {
             status["reason"] = self.reason.into();
         }
-        if self.details.as_object().is_some_and(|all| !all.is_empty()) {
-            status["details"] = self.details.clone();
+        if let Some(details) = &self.details {
+            status["details"] = Json::clone(details);
         }
         status["code"] = self.code.into();
         status

@@ -55,7 +55,13 @@ pub(crate) fn patch(
     let live = live.ok_or_else(|| RefusedRequest::not_found(&target.kind.resource, name))?;
     let live = in_version(&live, &target.kind, &target.version);
     let object = match media_type {
-        JSON_PATCH => json_patch(&live, &patch).map_err(patch_refused)?,
+        JSON_PATCH => json_patch(&live, &patch).map_err(|failure| match &patch {
+            // A list is read as a patch, whatever its operations are.
+            Json::Array(operations) if operations.iter().all(Json::is_object) => {
+                RefusedRequest::unfit_patch()
+            }
+            _ => patch_refused(failure),
+        })?,
         STRATEGIC => {
             let forms = target.version()?.forms();
             strategic_merge(&live, &patch, &forms).map_err(patch_refused)?
@@ -116,6 +122,9 @@ fn applied(
             "metadata.name ({stated_name}) does not match the name on the URL ({name})"
         )));
     }
+    if part == ChangedPart::Status && state.store.get(&target.address(name)).is_none() {
+        return Err(RefusedRequest::not_found(&kind.resource, name));
+    }
     check_declared(target, version, &stated)?;
     set_meta(&mut stated, "name", Some(name.into()));
     if kind.is_namespaced() && meta_text(&stated, "namespace").is_empty() {
@@ -126,9 +135,6 @@ fn applied(
     let live = state.store.get(&address).cloned();
     let live = live.map(|live| in_version(&live, kind, &target.version));
     if live.is_none() {
-        if part == ChangedPart::Status {
-            return Err(RefusedRequest::not_found(&kind.resource, name));
-        }
         let uid = meta_text(&stated, "uid");
         if !uid.is_empty() {
             return Err(RefusedRequest::vanished(&kind.resource, name, uid));

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use crate::ids::IdSource;
 use crate::kinds::{KindOrigin, KindTable, ServedKind, kind_of_definition};
 use crate::naming::{ObjectAddress, ResourceName};
-use crate::object::{is_deleting, meta_list, meta_text};
+use crate::object::{is_deleting, meta_list, meta_text, set_meta};
 use crate::options::ClusterOptions;
 use crate::request::ApiUser;
 use crate::store::{ObjectStore, owner_uids};
@@ -77,8 +77,16 @@ impl ClusterState {
     /// Stores an object, or removes it if a deletion waited only for what the object no longer has.
     /// Returns the object.
     pub(crate) fn put(&mut self, address: &ObjectAddress, object: Json) -> Arc<Json> {
-        if self.store.get(address).is_some() && is_released(address, &object) {
-            return self.remove(address).unwrap_or_else(|| Arc::new(object));
+        let live = self.store.get(address);
+        if let Some(live) = live
+            && is_released(address, &object)
+        {
+            // The client sees what it wrote, at the version that was the last stored one.
+            let mut last = object;
+            let version = live["metadata"]["resourceVersion"].clone();
+            set_meta(&mut last, "resourceVersion", Some(version));
+            self.remove(address);
+            return Arc::new(last);
         }
         let before = self.store.get(address).cloned();
         let stored = self.store.put(address, object);

@@ -100,9 +100,26 @@ pub(crate) fn create(
     let (kind, version) = (&target.kind, target.version()?);
     let mut object = stated.object;
     check_type(kind, version, &mut object)?;
-    place_in_namespace(target, &mut object)?;
     let admitted = conform(kind, version, object, settings.validation, stated.form)?;
-    let mut object = admitted.object;
+    let created = created(state, target, admitted.object, stated.tracking, settings);
+    let object = created.map_err(|refused| refused.with_warnings(&admitted.warnings))?;
+    Ok(WrittenObject {
+        object,
+        code: 201,
+        warnings: admitted.warnings,
+    })
+}
+
+/// The object that a request creates, from what its schema makes of the request.
+fn created(
+    state: &mut ClusterState,
+    target: &RequestTarget,
+    mut object: Json,
+    tracking: FieldTracking,
+    settings: &WriteSettings,
+) -> Result<Arc<Json>, RefusedRequest> {
+    let (kind, version) = (&target.kind, target.version()?);
+    place_in_namespace(target, &mut object)?;
     if revision_of(&object) != 0 {
         let message = "resourceVersion should not be set on objects to be created";
         return Err(RefusedRequest::internal(message));
@@ -115,7 +132,7 @@ pub(crate) fn create(
         set_meta(&mut object, "name", Some(name.into()));
     }
     let time = state.time();
-    if stated.tracking == FieldTracking::FromDifference {
+    if tracking == FieldTracking::FromDifference {
         drop_status(version, &mut object);
     }
     set_system_fields(state, kind, &mut object, &time);
@@ -129,22 +146,17 @@ pub(crate) fn create(
             false => RefusedRequest::already_exists(resource, name),
         });
     }
-    if stated.tracking == FieldTracking::FromDifference {
+    if tracking == FieldTracking::FromDifference {
         let manager = field_manager(target, ChangedPart::Object);
         manager.track(version, None, &mut object, settings, &time);
     }
-    let object = match settings.commitment {
+    Ok(match settings.commitment {
         Commitment::DryRun => Arc::new(object),
         Commitment::Stored => {
             let stored = state.put(&address, object);
             settle(state);
             stored
         }
-    };
-    Ok(WrittenObject {
-        object,
-        code: 201,
-        warnings: admitted.warnings,
     })
 }
 
@@ -156,15 +168,40 @@ pub(crate) fn change(
     state: &mut ClusterState,
     target: &RequestTarget,
     name: &str,
-    stated: StatedObject,
+    mut stated: StatedObject,
     part: ChangedPart,
     settings: &WriteSettings,
 ) -> Result<WrittenObject, RefusedRequest> {
     let (kind, version) = (&target.kind, target.version()?);
+    let mut object = std::mem::take(&mut stated.object);
+    check_type(kind, version, &mut object)?;
+    let admitted = conform(kind, version, object, settings.validation, stated.form)?;
+    let conformed = StatedObject {
+        object: admitted.object,
+        ..stated
+    };
+    let changed = changed(state, target, name, conformed, part, settings);
+    let object = changed.map_err(|refused| refused.with_warnings(&admitted.warnings))?;
+    Ok(WrittenObject {
+        object,
+        code: 200,
+        warnings: admitted.warnings,
+    })
+}
+
+/// The object that a request changes, from what its schema makes of the request.
+fn changed(
+    state: &mut ClusterState,
+    target: &RequestTarget,
+    name: &str,
+    stated: StatedObject,
+    part: ChangedPart,
+    settings: &WriteSettings,
+) -> Result<Arc<Json>, RefusedRequest> {
+    let (kind, version) = (&target.kind, target.version()?);
     let resource = &kind.resource;
     let address = target.address(name);
     let mut object = stated.object;
-    check_type(kind, version, &mut object)?;
     place_in_namespace(target, &mut object)?;
     let stated_name = meta_text(&object, "name");
     if stated_name.is_empty() && stated.form == StatedForm::Whole {
@@ -179,9 +216,8 @@ pub(crate) fn change(
     let live = state.store.get(&address).cloned();
     let live = live.ok_or_else(|| RefusedRequest::not_found(resource, name))?;
     check_preconditions(target, name, &live, &object, stated.form)?;
-    let admitted = conform(kind, version, object, settings.validation, stated.form)?;
     let live_here = in_version(&live, kind, &target.version);
-    let mut object = merge_parts(&live_here, admitted.object, version, part, stated.tracking);
+    let mut object = merge_parts(&live_here, object, version, part, stated.tracking);
     keep_system_fields(&live, &mut object);
     check_finalizers(target, &live, &object)?;
     let time = state.time();
@@ -203,13 +239,9 @@ pub(crate) fn change(
     }
     // An equal object keeps its resource version, and no watch hears of it.
     if same_content(&live_here, &object) {
-        return Ok(WrittenObject {
-            object: live,
-            code: 200,
-            warnings: admitted.warnings,
-        });
+        return Ok(live);
     }
-    let object = match settings.commitment {
+    Ok(match settings.commitment {
         Commitment::DryRun => {
             let revision = Json::from(meta_text(&live, "resourceVersion"));
             set_meta(&mut object, "resourceVersion", Some(revision));
@@ -220,11 +252,6 @@ pub(crate) fn change(
             settle(state);
             stored
         }
-    };
-    Ok(WrittenObject {
-        object,
-        code: 200,
-        warnings: admitted.warnings,
     })
 }
 

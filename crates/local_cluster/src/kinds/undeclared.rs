@@ -1,9 +1,10 @@
-//! Fields of an object that the schema of a built-in kind does not declare.
+//! Fields of an object that the schema of a built-in kind does not declare, and nulls: the server
+//! reads built-in kinds into typed objects, which have neither.
 
 use blueprint::{Field, Kind, Schema};
 use serde_json::Value as Json;
 
-/// Removes the fields that the schema does not declare. Returns their paths.
+/// Removes nulls and the fields that the schema does not declare. Returns the paths of the latter.
 pub(crate) fn undeclared_fields(schema: &Schema, object: &mut Json) -> Vec<String> {
     let mut found = Vec::new();
     remove(schema, object, "", &mut found);
@@ -14,6 +15,7 @@ fn remove(schema: &Schema, value: &mut Json, path: &str, found: &mut Vec<String>
     let Some(entries) = value.as_object_mut() else {
         return;
     };
+    entries.retain(|_, entry| !entry.is_null());
     let mut undeclared = Vec::new();
     for (name, entry) in entries.iter_mut() {
         let below = match path {
@@ -42,6 +44,11 @@ fn inside(field: &Field, value: &mut Json, path: &str, found: &mut Vec<String>) 
             }
         }
         (Kind::Map(item), Json::Object(entries)) => {
+            if item.kind == Kind::String {
+                for value in entries.values_mut().filter(|value| value.is_null()) {
+                    *value = Json::from("");
+                }
+            }
             for (name, value) in entries.iter_mut() {
                 inside(item, value, &format!("{path}.{name}"), found);
             }

@@ -34,7 +34,7 @@ fn definition(group: &str) -> Json {
 }
 
 /// Defines the kind and waits until it is served.
-async fn define(server: &TestServer) -> String {
+pub(crate) async fn define(server: &TestServer) -> String {
     let body = definition(&server.group);
     server.post(DEFINITIONS, &body).await.with(201);
     let own = format!("{DEFINITIONS}/widgets.{}", server.group);

@@ -9,6 +9,8 @@ mod lists;
 mod objects;
 mod patches;
 mod peer;
+mod random;
+mod settings;
 mod watches;
 
 /// Makes two tests of each case: one on a local cluster, and one on a real cluster.

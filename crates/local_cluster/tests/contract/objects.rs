@@ -312,11 +312,11 @@ async fn tokens_name_their_account(server: &TestServer) {
     let reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
     let bearer = format!("Bearer {token}");
     let headers = [("authorization", bearer.as_str())];
-    if server.namespace == "contract" {
+    if server.is_local() {
         // The client of a real server sends its own credentials.
         let who = server.send("POST", reviews, &headers, Some(&review)).await;
         let user = who.with(201)["status"]["userInfo"]["username"].clone();
-        assert_eq!(user, "system:serviceaccount:contract:builder");
+        assert_eq!(user, "system:serviceaccount:own-space:builder");
         server.delete(&format!("{path}/builder")).await.with(200);
         let who = server.send("POST", reviews, &headers, Some(&review)).await;
         who.refused(401, "Unauthorized");

@@ -13,6 +13,9 @@ use serde_json::{Value as Json, json};
 /// How long a real server has for what it does later.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The namespace of the test on a local server.
+const LOCAL_NAMESPACE: &str = "own-space";
+
 /// A server with a namespace that no other test uses.
 pub(crate) struct TestServer {
     pub(crate) client: kube::Client,
@@ -53,7 +56,7 @@ impl TestServer {
     pub(crate) async fn local() -> TestServer {
         let cluster = LocalCluster::new(ClusterOptions::default());
         let client = kube::Client::new(cluster.service(), "default");
-        TestServer::with_namespace(client, "contract".to_owned()).await
+        TestServer::with_namespace(client, LOCAL_NAMESPACE.to_owned()).await
     }
 
     /// The real server. Without one, prints a message and returns `None`.
@@ -86,6 +89,11 @@ impl TestServer {
             "metadata": {"name": server.namespace}});
         server.post("/api/v1/namespaces", &body).await.with(201);
         server
+    }
+
+    /// Whether the server takes the credentials of a request, and not only those of the client.
+    pub(crate) fn is_local(&self) -> bool {
+        self.namespace == LOCAL_NAMESPACE
     }
 
     /// Deletes what a real server would keep.
