@@ -9,7 +9,7 @@ use crate::apply::{FieldManager, track_update};
 use crate::consequences::settle;
 use crate::failure::{FieldCause, RefusedRequest};
 use crate::immutable::immutable_changes;
-use crate::kinds::{KindOrigin, ServedKind, ServedVersion, StatusForm};
+use crate::kinds::{GenerationForm, KindOrigin, ServedKind, ServedVersion, StatusForm};
 use crate::naming::ObjectAddress;
 use crate::object::{
     is_deleting, meta_list, meta_text, metadata_of, revision_of, same_content, set_field, set_meta,
@@ -382,7 +382,7 @@ fn set_system_fields(state: &mut ClusterState, kind: &ServedKind, object: &mut J
     }
     metadata.insert("uid".to_owned(), uid.into());
     metadata.insert("creationTimestamp".to_owned(), time.into());
-    if kind.has_generation() {
+    if kind.generation == GenerationForm::Counted {
         metadata.insert("generation".to_owned(), 1.into());
     }
     drop_empty(metadata);
@@ -523,7 +523,7 @@ fn check_finalizers(
 /// Adds one to the generation if something outside of `metadata` and a status that is a
 /// subresource has changed.
 fn count_generation(kind: &ServedKind, version: &ServedVersion, live: &Json, object: &mut Json) {
-    if !kind.has_generation() {
+    if kind.generation == GenerationForm::Absent {
         return;
     }
     let rest = |object: &Json| {

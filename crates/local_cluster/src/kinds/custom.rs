@@ -6,9 +6,9 @@ use kubernetes::schema::types_of_crd;
 use kubernetes::structural::StructuralSchema;
 use serde_json::Value as Json;
 
-use super::{
-    DefinedSchema, KindNames, KindOrigin, KindScope, ServedKind, ServedVersion, StatusForm,
-    VersionSchema, all_verbs,
+use super::served::{
+    DefinedSchema, GenerationForm, KindNames, KindOrigin, KindScope, ServedKind, ServedVersion,
+    StatusForm, VersionSchema, all_verbs,
 };
 use crate::failure::FieldCause;
 use crate::naming::{ResourceName, TypeName};
@@ -141,5 +141,6 @@ pub(crate) fn kind_of_definition(definition: &Json) -> Option<ServedKind> {
         versions,
         verbs: all_verbs(),
         origin: KindOrigin::Defined,
+        generation: GenerationForm::Counted,
     })
 }

@@ -4,8 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use kubernetes::{KindInfo, builtin};
 
-use super::{
-    KindNames, KindOrigin, KindScope, ServedKind, ServedVersion, StatusForm, VersionSchema,
+use super::served::{
+    GenerationForm, KindNames, KindOrigin, KindScope, ServedKind, ServedVersion, StatusForm,
+    VersionSchema,
 };
 use crate::naming::{ResourceName, TypeName};
 
@@ -49,6 +50,10 @@ pub(crate) fn builtin_kind(info: &KindInfo) -> ServedKind {
         versions: versions.collect(),
         verbs: info.verbs.iter().map(|verb| Arc::from(&**verb)).collect(),
         origin: KindOrigin::Builtin,
+        generation: match has_generation(&resource) {
+            true => GenerationForm::Counted,
+            false => GenerationForm::Absent,
+        },
         resource,
     }
 }
@@ -61,7 +66,7 @@ fn has_status(resource: &ResourceName) -> bool {
 }
 
 /// Whether objects of a kind of every server count their changes.
-pub(crate) fn has_generation(resource: &ResourceName) -> bool {
+fn has_generation(resource: &ResourceName) -> bool {
     WITH_GENERATION
         .iter()
         .any(|(group, plural)| resource.is(group, plural))

@@ -2,159 +2,22 @@
 
 mod custom;
 mod known;
+mod served;
 mod undeclared;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use kubernetes::schema::{ObjectSchema, ValueForms};
-use kubernetes::structural::StructuralSchema;
-use kubernetes::{GroupKind, builtin};
-use serde_json::Value as Json;
+use kubernetes::builtin;
 
-use crate::naming::{ResourceName, TypeName};
-use crate::tables::StatedColumns;
+use crate::naming::ResourceName;
 
 pub(crate) use custom::{definition_problems, kind_of_definition};
 pub(crate) use known::server_version;
+pub(crate) use served::{
+    GenerationForm, KindOrigin, KindScope, ServedKind, ServedVersion, StatusForm, guessed_kind,
+};
 pub(crate) use undeclared::undeclared_fields;
-
-/// A kind that the cluster serves.
-#[derive(Debug)]
-pub(crate) struct ServedKind {
-    pub(crate) resource: ResourceName,
-    pub(crate) type_name: TypeName,
-    pub(crate) names: KindNames,
-    pub(crate) scope: KindScope,
-    /// The served versions, the preferred one first. Never empty.
-    pub(crate) versions: Vec<ServedVersion>,
-    pub(crate) verbs: Vec<Arc<str>>,
-    pub(crate) origin: KindOrigin,
-}
-
-/// The further names of a kind.
-#[derive(Debug)]
-pub(crate) struct KindNames {
-    pub(crate) singular: String,
-    pub(crate) list_kind: String,
-    pub(crate) short: Vec<String>,
-    pub(crate) categories: Vec<String>,
-}
-
-/// Whether objects are in namespaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KindScope {
-    Namespaced,
-    Cluster,
-}
-
-/// Where a kind comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KindOrigin {
-    /// Every server has it.
-    Builtin,
-    /// A CustomResourceDefinition defines it.
-    Defined,
-    /// The first object of a kind without definition.
-    Guessed,
-}
-
-/// A version of a kind.
-#[derive(Debug)]
-pub(crate) struct ServedVersion {
-    pub(crate) name: Arc<str>,
-    pub(crate) status: StatusForm,
-    /// The columns that a definition states; `None` for a kind that every server has.
-    pub(crate) columns: Option<StatedColumns>,
-    schema: VersionSchema,
-}
-
-/// What `status` is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StatusForm {
-    /// A field like others.
-    Field,
-    /// A subresource.
-    Subresource,
-}
-
-#[derive(Debug)]
-enum VersionSchema {
-    /// Read when it is first used.
-    Builtin(GroupKind, OnceLock<Option<ObjectSchema>>),
-    Defined(Box<DefinedSchema>),
-    Open,
-}
-
-#[derive(Debug)]
-struct DefinedSchema {
-    structural: StructuralSchema,
-    forms: Arc<ValueForms>,
-}
-
-impl ServedKind {
-    pub(crate) fn version(&self, name: &str) -> Option<&ServedVersion> {
-        self.versions.iter().find(|own| *own.name == *name)
-    }
-
-    /// The `apiVersion` of objects in a version.
-    pub(crate) fn api_version(&self, version: &str) -> String {
-        match &*self.resource.group {
-            "" => version.to_owned(),
-            group => format!("{group}/{version}"),
-        }
-    }
-
-    pub(crate) fn is_namespaced(&self) -> bool {
-        self.scope == KindScope::Namespaced
-    }
-
-    /// Whether the kind has a request.
-    pub(crate) fn can(&self, verb: &str) -> bool {
-        self.verbs.iter().any(|own| **own == *verb)
-    }
-
-    /// Whether `metadata.generation` counts the changes of objects.
-    pub(crate) fn has_generation(&self) -> bool {
-        match self.origin {
-            KindOrigin::Builtin => known::has_generation(&self.resource),
-            KindOrigin::Defined | KindOrigin::Guessed => true,
-        }
-    }
-}
-
-impl ServedVersion {
-    /// The structural schema of a kind with a definition.
-    pub(crate) fn structural(&self) -> Option<&StructuralSchema> {
-        match &self.schema {
-            VersionSchema::Defined(schema) => Some(&schema.structural),
-            VersionSchema::Builtin(..) | VersionSchema::Open => None,
-        }
-    }
-
-    /// The schema of a kind that every server has. `None` if it has none.
-    pub(crate) fn builtin(&self) -> Option<&ObjectSchema> {
-        match &self.schema {
-            VersionSchema::Builtin(kind, schema) => {
-                let read = || builtin().object_schema(kind, Some(&self.name));
-                schema.get_or_init(read).as_ref()
-            }
-            VersionSchema::Defined(_) | VersionSchema::Open => None,
-        }
-    }
-
-    /// How the lists and maps of objects are merged.
-    pub(crate) fn forms(&self) -> Arc<ValueForms> {
-        match &self.schema {
-            VersionSchema::Builtin(..) => {
-                let forms = self.builtin().map(|schema| schema.forms.clone());
-                forms.unwrap_or_default()
-            }
-            VersionSchema::Defined(schema) => schema.forms.clone(),
-            VersionSchema::Open => Arc::default(),
-        }
-    }
-}
 
 /// The kinds of a cluster.
 #[derive(Debug)]
@@ -190,51 +53,4 @@ impl KindTable {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<ServedKind>> {
         self.by_resource.values()
     }
-}
-
-/// A kind that is only known from an object: its path gives the plural and the scope.
-pub(crate) fn guessed_kind(
-    resource: &ResourceName,
-    version: &str,
-    object: &Json,
-    scope: KindScope,
-) -> Option<ServedKind> {
-    let kind = object["kind"].as_str().filter(|kind| !kind.is_empty())?;
-    Some(ServedKind {
-        resource: resource.clone(),
-        type_name: TypeName {
-            group: resource.group.clone(),
-            kind: kind.into(),
-        },
-        names: KindNames {
-            singular: kind.to_lowercase(),
-            list_kind: format!("{kind}List"),
-            short: Vec::new(),
-            categories: Vec::new(),
-        },
-        scope,
-        versions: vec![ServedVersion {
-            name: version.into(),
-            status: StatusForm::Subresource,
-            columns: Some(StatedColumns::default()),
-            schema: VersionSchema::Open,
-        }],
-        verbs: all_verbs(),
-        origin: KindOrigin::Guessed,
-    })
-}
-
-/// The requests of kinds that are no part of the server.
-fn all_verbs() -> Vec<Arc<str>> {
-    let verbs = [
-        "delete",
-        "deletecollection",
-        "get",
-        "list",
-        "patch",
-        "create",
-        "update",
-        "watch",
-    ];
-    verbs.map(Arc::from).into()
 }
