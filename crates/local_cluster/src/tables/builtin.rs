@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use super::TableColumn;
 use super::cells::{NONE, age, count, duration, each, entries, selector, text_or_none};
+use super::column::TableColumn;
 use crate::naming::ResourceName;
 
 type Cell = fn(&Json, Timestamp) -> Json;
@@ -302,8 +302,8 @@ mod tests {
         let now = "2026-01-01T01:00:00Z".parse().unwrap();
         let columns = columns(&ResourceName::new(group, plural));
         let cell = |column: &TableColumn| match &column.cell {
-            super::super::CellSource::Function(function) => function(object, now),
-            super::super::CellSource::Path(_) => Json::Null,
+            super::super::column::CellSource::Function(function) => function(object, now),
+            super::super::column::CellSource::Path(_) => Json::Null,
         };
         let cells = columns
             .iter()
