@@ -56,23 +56,26 @@ pub(super) fn is_current(live: &Value, stamped: &Value, hash: &str) -> bool {
     if annotation(live, APPLIED_HASH) != Some(hash) {
         return false;
     }
-    contains(live, stamped, 0) || held_fields(live).is_some_and(|fields| holds_all(fields, stamped))
+    let stamped = without_identity(stamped);
+    contains(live, &stamped, 0)
+        || held_fields(live).is_some_and(|fields| holds(fields, &stamped, 0))
 }
 
-/// Whether a set of fields has everything that was stamped besides the identity of the object, which
-/// no set has.
-fn holds_all(fields: &Value, stamped: &Value) -> bool {
+/// What was stamped besides the identity of the object: it was read by that, and a cluster-scoped
+/// object has no namespace.
+fn without_identity(stamped: &Value) -> Value {
     let without = |object: &Value, keys: &[&str]| {
         let mut entries = object.as_map().cloned().unwrap_or_default();
         entries.retain(|key, _| !keys.contains(&key.as_ref()));
-        map(entries)
+        entries
     };
-    let metadata = without(
-        part(stamped, &["metadata"]),
-        &["name", "namespace", "generateName"],
-    );
-    let rest = without(stamped, &["apiVersion", "kind", "metadata"]);
-    holds(fields, &rest, 0) && holds(part(fields, &["f:metadata"]), &metadata, 1)
+    let identity = ["name", "namespace", "generateName"];
+    let mut metadata = without(part(stamped, &["metadata"]), &identity);
+    // Servers drop empty labels and annotations.
+    metadata.retain(|_, value| value.as_map().is_none_or(|entries| !entries.is_empty()));
+    let mut rest = without(stamped, &["apiVersion", "kind"]);
+    rest.insert(Name::from("metadata"), map(metadata));
+    map(rest)
 }
 
 /// The path of the first stamped field that somebody changed on a live object; `None` if the object
@@ -82,7 +85,7 @@ pub(super) fn changed_field(live: &Value, stamped: &Value, hash: &str) -> Option
         return None;
     }
     let mut path = Vec::new();
-    find_change(live, stamped, &mut path).then_some(FieldPath(path))
+    find_change(live, &without_identity(stamped), &mut path).then_some(FieldPath(path))
 }
 
 /// Whether a part differs; then the path leads to it.
@@ -121,8 +124,6 @@ fn contains(live: &Value, stamped: &Value, depth: usize) -> bool {
                     .zip(stamped.iter())
                     .all(|(live, stamped)| contains(live, stamped, depth + 1))
         }
-        // Servers drop empty parts of some kinds.
-        (Value::Null, Value::Map(stamped)) => stamped.is_empty(),
         (live, stamped) => crate::outputs::are_equal(live, stamped),
     }
 }
@@ -169,4 +170,64 @@ fn holds_value(held: &Value, stamped: &Value, depth: usize) -> bool {
     let mut parts = held.as_map().into_iter().flat_map(|parts| parts.keys());
     let is_whole = parts.all(|key| key.as_ref() == ".");
     is_whole || holds(held, stamped, depth)
+}
+
+#[cfg(test)]
+mod tests {
+    use blueprint::Value;
+
+    use super::{contains, digest, holds};
+
+    fn text_map(entries: &[(&'static str, &str)]) -> Value {
+        let entries = entries.iter();
+        Value::map(entries.map(|(key, text)| (*key, Value::from(*text))))
+    }
+
+    #[test]
+    fn an_item_that_somebody_removed_is_not_held() {
+        let item = |name: &str| text_map(&[("name", name), ("image", "i")]);
+        let stamped = Value::map([("items", Value::list([item("a"), item("b")]))]);
+        let held = || Value::map(["f:name", "f:image"].map(|key| (key, Value::map::<&str>([]))));
+        let fields = |keys: &[&'static str]| {
+            let items = Value::map(keys.iter().map(|key| (*key, held())));
+            Value::map([("f:items", items)])
+        };
+        let (one, other) = (r#"k:{"name":"a"}"#, r#"k:{"name":"b"}"#);
+        assert!(holds(&fields(&[one, other]), &stamped, 0));
+        assert!(!holds(&fields(&[one]), &stamped, 0));
+        // An atomic list is held as a whole.
+        let whole = Value::map([("f:items", Value::map::<&str>([]))]);
+        assert!(holds(&whole, &stamped, 0));
+        assert!(!holds(&Value::map::<&str>([]), &stamped, 0));
+    }
+
+    #[test]
+    fn a_live_object_can_have_more_but_not_other_fields() {
+        let stamped = Value::map([
+            ("a", Value::Int(1)),
+            ("none", Value::Null),
+            ("empty", Value::map::<&str>([])),
+        ]);
+        let live = Value::map([("a", Value::Float(1.0)), ("more", Value::from("theirs"))]);
+        assert!(!contains(&live, &stamped, 0));
+        let live = Value::map([
+            ("a", Value::Float(1.0)),
+            ("empty", Value::map::<&str>([])),
+            ("more", Value::from("theirs")),
+        ]);
+        assert!(contains(&live, &stamped, 0));
+        let list = |length: usize| Value::list(vec![Value::from("x"); length]);
+        assert!(!contains(&list(3), &list(2), 0));
+    }
+
+    #[test]
+    fn the_order_of_keys_does_not_change_a_digest() {
+        let (one, other) = (("a", "1"), ("b", "2"));
+        assert_eq!(
+            digest(&text_map(&[one, other])),
+            digest(&text_map(&[other, one]))
+        );
+        assert_ne!(digest(&text_map(&[one])), digest(&text_map(&[other])));
+        assert_eq!(digest(&Value::unknown(None, None)), None);
+    }
 }

@@ -21,7 +21,7 @@ use super::owner_status::{
     OwnerWords, changed_status, in_order, previous_conditions, with_time, with_uncounted,
 };
 use super::parts::{items, name, part, text};
-use super::realized::Realized;
+use super::realized::{Realized, WrittenObject};
 use super::requests::{
     Call, ClusterAnswer, Identity, OwnerEvent, Platform, ReconcileOutcome, RequestId, Retry,
     Watches,
@@ -185,10 +185,14 @@ impl OwnerTask {
                 break;
             };
             let inputs = self.inputs_of(at);
+            let resources = self.resources.iter();
+            let taken: Vec<(WrittenObject, Name)> = resources
+                .filter_map(|resource| Some((resource.object()?, resource.name.clone())))
+                .collect();
             let is_startable = startable.is_some();
             if let Some(resource) = self.resources.get_mut(at) {
                 match is_startable {
-                    true => resource.begin(&self.context, inputs, &mut self.outbox),
+                    true => resource.begin(&self.context, inputs, &taken, &mut self.outbox),
                     false => resource.end_in_cycle(&self.context),
                 }
             }

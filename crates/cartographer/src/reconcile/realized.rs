@@ -10,9 +10,31 @@ use crate::resource_status::{Realization, ResourceStatus, resource_status, unsta
 
 use super::failure::{Failure, RESOURCE_SUBMITTED};
 use super::owner_context::OwnerContext;
-use super::parts::{part, shown, text};
+use super::parts::{group, name, part, shown, text};
 use super::requests::{FoundObject, OwnerEvent, Retry};
 use super::resource_template::Template;
+
+/// Which object of a namespace it is, in whatever version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WrittenObject {
+    /// The group; empty for the core group.
+    pub(super) group: Name,
+    /// The kind.
+    pub(super) kind: Name,
+    /// The name.
+    pub(super) name: Name,
+}
+
+impl WrittenObject {
+    /// That of an object.
+    pub(super) fn of(object: &Value) -> WrittenObject {
+        WrittenObject {
+            group: Name::from(group(text(object, &["apiVersion"]))),
+            kind: name(object, &["kind"]),
+            name: name(object, &["metadata", "name"]),
+        }
+    }
+}
 
 /// What became of a resource.
 pub(super) struct Realized {
@@ -26,6 +48,8 @@ pub(super) struct Realized {
     pub(super) events: Vec<OwnerEvent>,
     /// The kind of the object that was stamped, by `apiVersion` and `kind`.
     pub(super) kind: Option<(Name, Name)>,
+    /// The mutable object that was written, or had nothing to change.
+    pub(super) written: Option<WrittenObject>,
     /// Whether the resource accounts for a whole series of objects.
     pub(super) is_series: bool,
 }
@@ -60,6 +84,7 @@ pub(super) fn finished(
         retry: Retry::No,
         events,
         kind: None,
+        written: None,
         is_series: false,
     }
 }
@@ -84,6 +109,7 @@ pub(super) fn unstamped(
         retry: failure.retry,
         events: Vec::new(),
         kind: None,
+        written: None,
         is_series: false,
     }
 }

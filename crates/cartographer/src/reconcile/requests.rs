@@ -40,7 +40,7 @@ pub struct ObjectName {
     pub api_version: Name,
     /// The kind.
     pub kind: Name,
-    /// The namespace; `None` for a cluster-scoped kind.
+    /// The namespace; it does not count for a cluster-scoped kind.
     pub namespace: Option<Name>,
     /// The name.
     pub name: Name,
@@ -75,7 +75,8 @@ pub enum Call {
         api_version: Name,
         /// The kind.
         kind: Name,
-        /// The namespace; `None` for the whole cluster, or for a cluster-scoped kind.
+        /// The namespace; `None` for the whole cluster. The machine does not know which kinds are
+        /// cluster-scoped: a namespace does not count for those.
         namespace: Option<Name>,
         /// The labels, each a text.
         labels: Map,

@@ -16,7 +16,7 @@ use super::input_digests::{input_digests, input_values};
 use super::outbox::Outbox;
 use super::owner_context::OwnerContext;
 use super::parts::{name, part, shown, text};
-use super::realized::{Realized, finished, output_of_run, unstamped};
+use super::realized::{Realized, WrittenObject, finished, output_of_run, unstamped};
 use super::requests::{
     Call, ClusterAnswer, FoundObject, ObjectName, OwnerEvent, Platform, RequestId, Retry,
 };
@@ -99,11 +99,23 @@ impl ResourceTask {
         }
     }
 
-    /// Starts it with the inputs that have a value by now.
+    /// The mutable object that it writes, or has written in this run.
+    pub(super) fn object(&self) -> Option<WrittenObject> {
+        match &self.stage {
+            ResourceStage::Reading(_, writing) | ResourceStage::Applying(_, writing) => {
+                Some(WrittenObject::of(&writing.stamped))
+            }
+            ResourceStage::Done(realized) => realized.written.clone(),
+            ResourceStage::Waiting | ResourceStage::Running(_) => None,
+        }
+    }
+
+    /// Starts it with the inputs that have a value by now. `taken` are the objects of other resources.
     pub(super) fn begin(
         &mut self,
         context: &OwnerContext,
         inputs: ResourceInputs,
+        taken: &[(WrittenObject, Name)],
         outbox: &mut Outbox,
     ) {
         self.stage = match &self.choice {
@@ -114,7 +126,7 @@ impl ResourceTask {
             Choice::PassThrough(input) => self.passed(context, input, &inputs),
             Choice::Template(template) => {
                 let template = template.clone();
-                match self.started(context, &template, inputs, outbox) {
+                match self.started(context, &template, inputs, taken, outbox) {
                     Ok(stage) => stage,
                     Err(failure) => self.failed(context, Some(&template), &failure),
                 }
@@ -166,6 +178,7 @@ impl ResourceTask {
         context: &OwnerContext,
         template: &Template,
         inputs: ResourceInputs,
+        taken: &[(WrittenObject, Name)],
         outbox: &mut Outbox,
     ) -> Result<ResourceStage, Failure> {
         let labels = template.labels(context, &self.entry);
@@ -181,6 +194,15 @@ impl ResourceTask {
         if object_name.is_empty() {
             let message = "the stamped object has no `metadata.name`";
             return Err(Failure::lasting("TemplateRejectedByAPIServer", message));
+        }
+        // Two resources with one object would undo each other's changes without end.
+        let identity = WrittenObject::of(&stamped);
+        if let Some((_, other)) = taken.iter().find(|(taken, _)| *taken == identity) {
+            let message = format!(
+                "the {} `{object_name}` is the object of the resource `{other}`",
+                identity.kind
+            );
+            return Err(Failure::lasting("TemplateStampFailure", message));
         }
         let hash = digest(&stamped).ok_or_else(too_deep)?;
         let reading = outbox.ask(Call::Get(ObjectName {
@@ -343,6 +365,7 @@ impl ResourceTask {
         );
         let mut realized = Realized {
             kind: Some(kind_of(&writing.stamped)),
+            written: Some(WrittenObject::of(&writing.stamped)),
             ..realized
         };
         realized.events.splice(0..0, events);

@@ -270,7 +270,8 @@ impl RunnableTask {
             );
             Some(Failure::lasting("OutputPathNotSatisfied", message))
         });
-        let newest = task.newest();
+        // Without a run of the template, no object is looked at.
+        let newest = task.newest().filter(|_| task.failure.is_none());
         let state = newest.and_then(|run| {
             let conditions = object_conditions(&run.object);
             find_condition(&conditions, "Succeeded").cloned()

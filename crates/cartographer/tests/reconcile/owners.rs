@@ -502,8 +502,15 @@ fn requests_of_independent_resources_come_together() {
     let mut blueprint = world.objects[&chain].clone();
     for (at, resource) in ["a", "b", "c"].into_iter().enumerate() {
         blueprint["spec"]["resources"][at] = json!({
-            "name": resource, "templateRef": { "kind": "ClusterSourceTemplate", "name": "src" },
+            "name": resource, "templateRef": { "kind": "ClusterTemplate", "name": resource },
         });
+        world.merge(&json!({
+            "apiVersion": "carto.run/v1alpha1", "kind": "ClusterTemplate",
+            "metadata": { "name": resource },
+            "spec": { "template": {
+                "apiVersion": "demo.test/v1", "kind": "Thing", "metadata": { "name": resource },
+            }},
+        }));
     }
     world.replace(&chain, blueprint);
     world.reconcile(&chain).expect("no crash");
@@ -627,4 +634,47 @@ fn a_status_that_differs_only_in_times_is_not_written() {
     world.settle();
     assert!(world.statuses > 0);
     assert_eq!(times(&world), before);
+}
+
+#[test]
+fn two_resources_with_one_object_do_not_fight() {
+    let mut world = World::new();
+    world.apply_yaml(CHAIN);
+    let chain = key("ClusterSupplyChain", "chain");
+    let mut blueprint = world.objects[&chain].clone();
+    blueprint["spec"]["resources"][2] = json!({
+        "name": "again", "templateRef": { "kind": "ClusterSourceTemplate", "name": "src" },
+    });
+    world.replace(&chain, blueprint);
+    assert_eq!(world.settle(), Settled::Yes);
+    let status = &world.get("Workload", "w").expect("the workload")["status"];
+    let again = condition(&status["resources"][2], "ResourceSubmitted");
+    assert_eq!(again["reason"], "TemplateStampFailure");
+    world.log.clear();
+    world.settle();
+    assert!(writes(&world).is_empty(), "{:?}", world.log);
+}
+
+#[test]
+fn a_cluster_scoped_object_is_written_once_and_deleted_as_an_orphan() {
+    let mut world = deployed();
+    world.merge(&json!({
+        "kind": "ClusterTemplate", "metadata": { "name": "app" },
+        "spec": { "template": {
+            "apiVersion": "test.run/v1alpha1", "kind": "ClusterTest",
+            "metadata": { "name": "all", "annotations": {} },
+        }},
+    }));
+    world.settle();
+    assert!(world.get("Thing", "w-app").is_none());
+    let status = &world.get("Workload", "w").expect("the workload")["status"];
+    let reference = &status["resources"][2]["stampedRef"];
+    assert_eq!(reference["name"], "all");
+    assert!(reference["namespace"].is_null());
+    world.log.clear();
+    world.settle();
+    assert!(writes(&world).is_empty(), "{:?}", world.log);
+    without_app(&mut world);
+    world.settle();
+    assert!(world.names("ClusterTest").is_empty());
 }

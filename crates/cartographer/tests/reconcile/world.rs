@@ -165,6 +165,11 @@ impl World {
         };
         let metadata = &mut object["metadata"];
         metadata["namespace"] = json!("case");
+        if key.0 == "ClusterTest"
+            && let Some(entries) = metadata.as_object_mut()
+        {
+            entries.remove("namespace");
+        }
         metadata["generation"] = json!(generation);
         metadata["creationTimestamp"] = created;
         metadata["uid"] = uid;
@@ -403,6 +408,7 @@ fn plural(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "Thing" => "things.demo.test",
         "Test" => "tests.test.run",
+        "ClusterTest" => "clustertests.test.run",
         "TestObj" => "testobjs.test.run",
         "ConfigMap" => "configmaps",
         "Runnable" => "runnables.carto.run",
