@@ -22,6 +22,7 @@ use crate::patching::patch;
 use crate::reading::{filter_of, list, read, written_list};
 use crate::request::{ApiMethod, ApiRequest, ApiRoute, ApiUser, Commitment, ObjectRoute};
 use crate::reviews::answer_review;
+use crate::scaling::scale_answer;
 use crate::state::ClusterState;
 use crate::tables::TableMaker;
 use crate::tokens::{issue, user_of_token};
@@ -317,6 +318,10 @@ fn subresource_answer(
             ApiMethod::Post | ApiMethod::Delete => {
                 Err(RefusedRequest::method_not_allowed(resource, "create"))
             }
+        },
+        ("scale", _) => match target.version()?.scale.clone() {
+            Some(paths) => scale_answer(state, target, name, &paths, request),
+            None => Err(RefusedRequest::no_such_resource()),
         },
         ("token", ApiMethod::Post) if resource.is("", "serviceaccounts") => {
             let body = object_of(request)?.unwrap_or_else(|| json!({}));

@@ -101,6 +101,12 @@ pub(crate) fn resources(
             if own.status == StatusForm::Subresource {
                 found.push(subresource_entry(kind, "status", &kind.type_name.kind));
             }
+            if own.scale.is_some() {
+                let mut entry = subresource_entry(kind, "scale", "Scale");
+                entry["group"] = "autoscaling".into();
+                entry["version"] = "v1".into();
+                found.push(entry);
+            }
             if kind.resource.is("", "serviceaccounts") {
                 found.push(token_entry());
             }

@@ -32,6 +32,7 @@ mod protobuf;
 mod reading;
 mod request;
 mod reviews;
+mod scaling;
 mod selector;
 pub mod server;
 mod service;

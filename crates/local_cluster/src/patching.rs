@@ -168,7 +168,7 @@ fn applied(
 /// Leaves out of an apply request what its path does not change.
 fn keep_part(version: &ServedVersion, part: ChangedPart, stated: &mut Json) {
     match part {
-        ChangedPart::Object => drop_status(version, stated),
+        ChangedPart::Object | ChangedPart::Scale => drop_status(version, stated),
         ChangedPart::Status => {
             if let Some(entries) = stated.as_object_mut() {
                 entries.retain(|field, _| {

@@ -25,7 +25,18 @@ pub(crate) fn prepare_new(resource: &ResourceName, object: &mut Json, time: &str
         ("", "secrets") => prepare_secret(object),
         ("", "pods") => set_field(object, "status", Some(json!({"phase": "Pending"}))),
         _ if is_definition(resource) => prepare_definition(object, time),
-        _ => {}
+        _ => prepare_replicas(resource, object),
+    }
+}
+
+/// One replica is the default of the kinds that have some; clients rely on the number.
+fn prepare_replicas(resource: &ResourceName, object: &mut Json) {
+    let has_replicas = matches!(
+        (&*resource.group, &*resource.plural),
+        ("apps", "deployments" | "replicasets" | "statefulsets") | ("", "replicationcontrollers")
+    );
+    if has_replicas && object["spec"].is_object() && object["spec"]["replicas"].is_null() {
+        set_field(&mut object["spec"], "replicas", Some(1.into()));
     }
 }
 
@@ -50,7 +61,7 @@ pub(crate) fn prepare_change(
             }
         }
         _ if is_definition(resource) => prepare_definition(object, time),
-        _ => {}
+        _ => prepare_replicas(resource, object),
     }
 }
 

@@ -49,6 +49,8 @@ pub(crate) enum ChangedPart {
     Object,
     /// The status.
     Status,
+    /// The replicas, as an object `Scale` states them.
+    Scale,
 }
 
 /// Who writes the managed fields of a changed object.
@@ -221,12 +223,12 @@ fn changed(
     keep_system_fields(&live, &mut object);
     check_finalizers(target, &live, &object)?;
     let time = state.time();
-    if part == ChangedPart::Object {
+    if part != ChangedPart::Status {
         prepare_change(resource, &live, &mut object, &time);
     }
     count_generation(kind, version, &live_here, &mut object);
     let mut problems = Vec::new();
-    if kind.origin == KindOrigin::Builtin && part == ChangedPart::Object {
+    if kind.origin == KindOrigin::Builtin && part != ChangedPart::Status {
         problems = immutable_changes(resource, &live_here, &object);
     }
     if !problems.is_empty() {
@@ -289,6 +291,7 @@ impl TrackedRequest {
             subresource: match self.part {
                 ChangedPart::Object => None,
                 ChangedPart::Status => Some("status"),
+                ChangedPart::Scale => Some("scale"),
             },
             time,
         }
@@ -450,8 +453,8 @@ fn merge_parts(
 ) -> Json {
     let status = stated.get("status").cloned();
     match (part, version.status) {
-        (ChangedPart::Object, StatusForm::Field) => stated,
-        (ChangedPart::Object, StatusForm::Subresource) => {
+        (ChangedPart::Object | ChangedPart::Scale, StatusForm::Field) => stated,
+        (ChangedPart::Object | ChangedPart::Scale, StatusForm::Subresource) => {
             let mut object = stated;
             set_field(&mut object, "status", live.get("status").cloned());
             object

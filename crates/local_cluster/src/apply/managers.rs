@@ -4,8 +4,8 @@ use blueprint::Name;
 use kubernetes::{FieldElement, FieldSet, ManagedFields, ManagerEntry, ManagerOperation};
 use serde_json::{Map, Value as Json, json};
 
-use super::FieldManager;
 use super::comparison::Comparison;
+use super::manager::FieldManager;
 
 /// How many entries of plain requests an object has at most. The oldest ones are put together.
 const MOST_UPDATES: usize = 10;

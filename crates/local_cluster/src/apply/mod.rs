@@ -10,6 +10,7 @@
 mod comparison;
 mod failure;
 mod granularity;
+mod manager;
 mod managers;
 mod merging;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use kubernetes::{FieldElement, FieldSet, ManagedFields, ManagerOperation};
 use serde_json::{Map, Value as Json};
 
 pub use failure::{ApplyFailure, HeldField};
+pub use manager::{ConflictPolicy, FieldManager};
 
 use comparison::Comparison;
 use granularity::{element, equal, is_atomic_map, is_granular_list};
@@ -35,28 +37,6 @@ const KUBECTL: &str = "kubectl";
 
 /// The manager of what an object without managers had before it was first applied.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
-
-/// Who writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FieldManager<'a> {
-    /// The name of the manager.
-    pub name: &'a str,
-    /// The API version of the request.
-    pub api_version: &'a str,
-    /// The subresource of the request, for example `status`.
-    pub subresource: Option<&'a str>,
-    /// The time of the request, in seconds, as `2026-01-31T12:00:00Z`.
-    pub time: &'a str,
-}
-
-/// What happens to fields that other managers hold with another value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConflictPolicy {
-    /// The request fails.
-    Refuse,
-    /// The manager that applies takes them over.
-    TakeOver,
-}
 
 /// Applies a configuration to a live object, or to none. Returns the object with its
 /// `metadata.managedFields`.

@@ -6,6 +6,7 @@ use kubernetes::schema::types_of_crd;
 use kubernetes::structural::StructuralSchema;
 use serde_json::Value as Json;
 
+use super::scale::ScalePaths;
 use super::served::{
     DefinedSchema, GenerationForm, KindNames, KindOrigin, KindScope, ServedKind, ServedVersion,
     StatusForm, VersionSchema, all_verbs,
@@ -105,6 +106,7 @@ pub(crate) fn kind_of_definition(definition: &Json) -> Option<ServedKind> {
                     true => StatusForm::Subresource,
                     false => StatusForm::Field,
                 },
+                scale: ScalePaths::of_definition(stated),
                 columns: Some(
                     stated["additionalPrinterColumns"]
                         .as_array()

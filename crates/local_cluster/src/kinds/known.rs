@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use kubernetes::{KindInfo, builtin};
 
+use super::scale::ScalePaths;
 use super::served::{
     GenerationForm, KindNames, KindOrigin, KindScope, ServedKind, ServedVersion, StatusForm,
     VersionSchema,
@@ -20,6 +21,7 @@ pub(crate) fn builtin_kind(info: &KindInfo) -> ServedKind {
             true => StatusForm::Subresource,
             false => StatusForm::Field,
         },
+        scale: ScalePaths::of_builtin(&resource),
         columns: None,
         schema: VersionSchema::Builtin(info.kind.clone(), OnceLock::new()),
     });

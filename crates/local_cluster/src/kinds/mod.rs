@@ -2,6 +2,7 @@
 
 mod custom;
 mod known;
+mod scale;
 mod served;
 mod undeclared;
 
@@ -14,6 +15,7 @@ use crate::naming::ResourceName;
 
 pub(crate) use custom::{definition_problems, kind_of_definition};
 pub(crate) use known::server_version;
+pub(crate) use scale::ScalePaths;
 pub(crate) use served::{
     GenerationForm, KindOrigin, KindScope, ServedKind, ServedVersion, StatusForm, guessed_kind,
 };

@@ -7,8 +7,8 @@ use kubernetes::structural::StructuralSchema;
 use kubernetes::{GroupKind, builtin};
 use serde_json::Value as Json;
 
+use super::scale::ScalePaths;
 use crate::naming::{ResourceName, TypeName};
-use crate::tables::StatedColumns;
 
 /// A kind that the cluster serves.
 #[derive(Debug)]
@@ -58,11 +58,16 @@ pub(crate) enum GenerationForm {
     Absent,
 }
 
+/// The columns that a version of a definition states.
+pub(crate) type StatedColumns = Arc<[Json]>;
+
 /// A version of a kind.
 #[derive(Debug)]
 pub(crate) struct ServedVersion {
     pub(crate) name: Arc<str>,
     pub(crate) status: StatusForm,
+    /// Where the replicas of objects stand, if the version has the subresource `scale`.
+    pub(crate) scale: Option<ScalePaths>,
     /// The columns that a definition states; `None` for a kind that every server has.
     pub(crate) columns: Option<StatedColumns>,
     pub(super) schema: VersionSchema,
@@ -171,6 +176,7 @@ pub(crate) fn guessed_kind(
         versions: vec![ServedVersion {
             name: version.into(),
             status: StatusForm::Subresource,
+            scale: None,
             columns: Some(StatedColumns::default()),
             schema: VersionSchema::Open,
         }],

@@ -2,21 +2,13 @@
 //!
 //! Not here: server-side apply (`apply`), and what the patched object is checked against.
 
+mod failure;
 mod strategic;
 
 use kubernetes::schema::ValueForms;
 use serde_json::{Map, Value as Json};
 
-/// Why a patch cannot be applied.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PatchFailure {
-    /// The patch does not have the form of its type.
-    #[error("{0}")]
-    Malformed(String),
-    /// The patch does not fit the object.
-    #[error("{0}")]
-    Unfit(String),
-}
+pub use failure::PatchFailure;
 
 /// The most operations of a JSON patch.
 const MOST_OPERATIONS: usize = 10_000;

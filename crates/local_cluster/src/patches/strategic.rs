@@ -11,7 +11,7 @@
 use kubernetes::schema::{ListPatch, ValueForms};
 use serde_json::{Map, Value as Json};
 
-use super::PatchFailure;
+use super::failure::PatchFailure;
 
 const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";

@@ -3,32 +3,34 @@
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use super::TableColumn;
 use super::cells::{NONE, age, count, duration, each, entries, selector, text_or_none};
+use super::column::TableColumn;
 use crate::naming::ResourceName;
 
 type Cell = fn(&Json, Timestamp) -> Json;
+
+/// Names, types and cells of columns.
+type Columns = &'static [(&'static str, &'static str, Cell)];
 
 /// The columns of a kind: name and age if there are no others.
 pub(super) fn columns(resource: &ResourceName) -> Vec<TableColumn> {
     if resource.is("", "events") || resource.is("events.k8s.io", "events") {
         return events();
     }
-    let (middle, wide): (&[(&str, &str, Cell)], &[(&str, &str, Cell)]) =
-        match (&*resource.group, &*resource.plural) {
-            ("", "pods") => (PODS, PODS_WIDE),
-            ("", "services") => (SERVICES, SELECTOR),
-            ("", "configmaps") => (CONFIG_MAPS, &[]),
-            ("", "secrets") => (SECRETS, &[]),
-            ("", "serviceaccounts") => (SERVICE_ACCOUNTS, &[]),
-            ("", "namespaces") => (NAMESPACES, &[]),
-            ("apps", "deployments") => (DEPLOYMENTS, WORKLOAD_WIDE),
-            ("apps", "statefulsets") => (STATEFUL_SETS, WORKLOAD_WIDE),
-            ("apps", "replicasets") => (REPLICA_SETS, WORKLOAD_WIDE),
-            ("batch", "jobs") => (JOBS, WORKLOAD_WIDE),
-            ("apiextensions.k8s.io", "customresourcedefinitions") => return definitions(),
-            _ => (&[], &[]),
-        };
+    let (middle, wide): (Columns, Columns) = match (&*resource.group, &*resource.plural) {
+        ("", "pods") => (PODS, PODS_WIDE),
+        ("", "services") => (SERVICES, SELECTOR),
+        ("", "configmaps") => (CONFIG_MAPS, &[]),
+        ("", "secrets") => (SECRETS, &[]),
+        ("", "serviceaccounts") => (SERVICE_ACCOUNTS, &[]),
+        ("", "namespaces") => (NAMESPACES, &[]),
+        ("apps", "deployments") => (DEPLOYMENTS, WORKLOAD_WIDE),
+        ("apps", "statefulsets") => (STATEFUL_SETS, WORKLOAD_WIDE),
+        ("apps", "replicasets") => (REPLICA_SETS, WORKLOAD_WIDE),
+        ("batch", "jobs") => (JOBS, WORKLOAD_WIDE),
+        ("apiextensions.k8s.io", "customresourcedefinitions") => return definitions(),
+        _ => (&[], &[]),
+    };
     let column =
         |(name, of_type, cell): &(&str, &str, Cell)| TableColumn::function(name, of_type, *cell);
     let mut columns = vec![TableColumn::name()];
@@ -38,7 +40,7 @@ pub(super) fn columns(resource: &ResourceName) -> Vec<TableColumn> {
     columns
 }
 
-const PODS: &[(&str, &str, Cell)] = &[
+const PODS: Columns = &[
     ("Ready", "string", |pod, _| {
         let statuses = pod["status"]["containerStatuses"].as_array();
         let ready = statuses.into_iter().flatten();
@@ -55,7 +57,7 @@ const PODS: &[(&str, &str, Cell)] = &[
     }),
 ];
 
-const PODS_WIDE: &[(&str, &str, Cell)] = &[
+const PODS_WIDE: Columns = &[
     ("IP", "string", |pod, _| {
         text_or_none(&pod["status"]["podIP"])
     }),
@@ -68,7 +70,7 @@ const PODS_WIDE: &[(&str, &str, Cell)] = &[
     ("Readiness Gates", "string", |_, _| NONE.into()),
 ];
 
-const SERVICES: &[(&str, &str, Cell)] = &[
+const SERVICES: Columns = &[
     ("Type", "string", |service, _| {
         service["spec"]["type"].clone()
     }),
@@ -79,28 +81,28 @@ const SERVICES: &[(&str, &str, Cell)] = &[
     ("Port(s)", "string", |service, _| ports(service)),
 ];
 
-const SELECTOR: &[(&str, &str, Cell)] = &[("Selector", "string", |service, _| {
+const SELECTOR: Columns = &[("Selector", "string", |service, _| {
     selector(&service["spec"]["selector"])
 })];
 
-const CONFIG_MAPS: &[(&str, &str, Cell)] = &[("Data", "string", |map, _| {
+const CONFIG_MAPS: Columns = &[("Data", "string", |map, _| {
     entries(map, &["data", "binaryData"])
 })];
 
-const SECRETS: &[(&str, &str, Cell)] = &[
+const SECRETS: Columns = &[
     ("Type", "string", |secret, _| secret["type"].clone()),
     ("Data", "string", |secret, _| entries(secret, &["data"])),
 ];
 
-const SERVICE_ACCOUNTS: &[(&str, &str, Cell)] = &[("Secrets", "string", |account, _| {
+const SERVICE_ACCOUNTS: Columns = &[("Secrets", "string", |account, _| {
     account["secrets"].as_array().map_or(0, Vec::len).into()
 })];
 
-const NAMESPACES: &[(&str, &str, Cell)] = &[("Status", "string", |namespace, _| {
+const NAMESPACES: Columns = &[("Status", "string", |namespace, _| {
     namespace["status"]["phase"].clone()
 })];
 
-const DEPLOYMENTS: &[(&str, &str, Cell)] = &[
+const DEPLOYMENTS: Columns = &[
     ("Ready", "string", |object, _| ready_of_desired(object)),
     ("Up-to-date", "string", |object, _| {
         count(&object["status"]["updatedReplicas"]).into()
@@ -110,10 +112,9 @@ const DEPLOYMENTS: &[(&str, &str, Cell)] = &[
     }),
 ];
 
-const STATEFUL_SETS: &[(&str, &str, Cell)] =
-    &[("Ready", "string", |object, _| ready_of_desired(object))];
+const STATEFUL_SETS: Columns = &[("Ready", "string", |object, _| ready_of_desired(object))];
 
-const REPLICA_SETS: &[(&str, &str, Cell)] = &[
+const REPLICA_SETS: Columns = &[
     ("Desired", "integer", |object, _| desired(object).into()),
     ("Current", "integer", |object, _| {
         count(&object["status"]["replicas"]).into()
@@ -123,7 +124,7 @@ const REPLICA_SETS: &[(&str, &str, Cell)] = &[
     }),
 ];
 
-const JOBS: &[(&str, &str, Cell)] = &[
+const JOBS: Columns = &[
     ("Status", "string", |job, _| job_status(job).into()),
     ("Completions", "string", |job, _| {
         let done = count(&job["status"]["succeeded"]);
@@ -143,7 +144,7 @@ const JOBS: &[(&str, &str, Cell)] = &[
     }),
 ];
 
-const WORKLOAD_WIDE: &[(&str, &str, Cell)] = &[
+const WORKLOAD_WIDE: Columns = &[
     ("Containers", "string", |object, _| {
         each(&object["spec"]["template"]["spec"]["containers"], "name")
     }),
@@ -301,8 +302,8 @@ mod tests {
         let now = "2026-01-01T01:00:00Z".parse().unwrap();
         let columns = columns(&ResourceName::new(group, plural));
         let cell = |column: &TableColumn| match &column.cell {
-            super::super::CellSource::Function(function) => function(object, now),
-            super::super::CellSource::Path(_) => Json::Null,
+            super::super::column::CellSource::Function(function) => function(object, now),
+            super::super::column::CellSource::Path(_) => Json::Null,
         };
         let cells = columns
             .iter()

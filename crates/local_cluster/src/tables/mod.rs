@@ -4,11 +4,9 @@
 
 mod builtin;
 mod cells;
-
-use std::sync::Arc;
+mod column;
 
 use jiff::Timestamp;
-use jsonpath::{MissingKeys, PathTemplate};
 use serde_json::{Map, Value as Json, json};
 
 use crate::failure::RefusedRequest;
@@ -16,9 +14,8 @@ use crate::kinds::ServedVersion;
 use crate::naming::ResourceName;
 use crate::options::ClusterClock;
 use crate::request::ApiRequest;
-use crate::values::{json_of, value_of};
 
-use cells::{age, elapsed};
+use column::{TableColumn, cell, stated_columns};
 
 /// What a row has of its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,30 +31,6 @@ pub(crate) struct TableMaker {
     row_object: RowObject,
     clock: ClusterClock,
 }
-
-/// A column of a table.
-#[derive(Debug)]
-struct TableColumn {
-    name: String,
-    /// As in a schema: `string`, `integer`, `date`.
-    of_type: String,
-    format: String,
-    description: String,
-    /// 0 for a column that is always shown.
-    priority: i64,
-    cell: CellSource,
-}
-
-/// Where a cell comes from.
-#[derive(Debug)]
-enum CellSource {
-    /// What a path finds; nothing if the path is not well formed.
-    Path(Option<PathTemplate>),
-    Function(fn(&Json, Timestamp) -> Json),
-}
-
-/// The columns that a version of a definition states.
-pub(crate) type StatedColumns = Arc<[Json]>;
 
 impl TableMaker {
     /// The table of a kind in a version.
@@ -128,97 +101,10 @@ impl TableMaker {
     }
 }
 
-/// The cell of a column.
-fn cell(column: &TableColumn, object: &Json, now: Timestamp) -> Json {
-    let path = match &column.cell {
-        CellSource::Function(function) => return function(object, now),
-        CellSource::Path(Some(path)) => path,
-        CellSource::Path(None) => return Json::Null,
-    };
-    let found = path.results(&value_of(object), MissingKeys::Allowed);
-    let first = found.ok().and_then(|found| found.into_iter().next());
-    let Some(value) = first.and_then(|items| items.into_iter().next()) else {
-        return Json::Null;
-    };
-    let value = json_of(&value);
-    match (column.of_type.as_str(), &value) {
-        (_, Json::Null) => Json::Null,
-        ("string", Json::String(_)) => value,
-        ("string", other) => other.to_string().into(),
-        ("integer", Json::Number(number)) => {
-            let whole = number.as_i64().map(Json::from);
-            whole.unwrap_or_else(|| value.clone())
-        }
-        ("date", Json::String(text)) => elapsed(text, now).into(),
-        ("number", Json::Number(_)) | ("boolean", Json::Bool(_)) => value,
-        _ => Json::Null,
-    }
-}
-
-impl TableColumn {
-    /// The column of the names, which every table has.
-    fn name() -> TableColumn {
-        TableColumn {
-            format: "name".to_owned(),
-            ..TableColumn::function("Name", "string", |object, _| {
-                object["metadata"]["name"].clone()
-            })
-        }
-    }
-
-    fn age() -> TableColumn {
-        TableColumn::function("Age", "string", |object, now| {
-            age(&object["metadata"]["creationTimestamp"], now)
-        })
-    }
-
-    fn function(name: &str, of_type: &str, function: fn(&Json, Timestamp) -> Json) -> TableColumn {
-        TableColumn {
-            name: name.to_owned(),
-            of_type: of_type.to_owned(),
-            format: String::new(),
-            description: String::new(),
-            priority: 0,
-            cell: CellSource::Function(function),
-        }
-    }
-
-    /// The column, shown only in wide tables.
-    fn wide(self) -> TableColumn {
-        TableColumn {
-            priority: 1,
-            ..self
-        }
-    }
-
-    fn definition(&self) -> Json {
-        json!({"name": self.name, "type": self.of_type, "format": self.format,
-            "description": self.description, "priority": self.priority})
-    }
-}
-
-/// The columns that a definition states; the age if it states none.
-fn stated_columns(stated: &[Json]) -> Vec<TableColumn> {
-    let mut columns = vec![TableColumn::name()];
-    if stated.is_empty() {
-        columns.push(TableColumn::age());
-    }
-    for column in stated {
-        let text = |field: &str| column[field].as_str().unwrap_or_default().to_owned();
-        columns.push(TableColumn {
-            name: text("name"),
-            of_type: text("type"),
-            format: text("format"),
-            description: text("description"),
-            priority: column["priority"].as_i64().unwrap_or(0),
-            cell: CellSource::Path(PathTemplate::parse(&format!("{{{}}}", text("jsonPath"))).ok()),
-        });
-    }
-    columns
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]

@@ -36,7 +36,9 @@ spec:
   - name: v1
     served: true
     storage: true
-    subresources: {status: {}}
+    subresources:
+      status: {}
+      scale: {specReplicasPath: .spec.boards, statusReplicasPath: .status.used}
     additionalPrinterColumns:
     - {name: Size, type: string, jsonPath: .spec.size}
     - {name: Used, type: integer, jsonPath: .status.used, priority: 1}
@@ -48,7 +50,9 @@ spec:
           spec:
             type: object
             description: What the shelf is.
-            properties: {size: {type: string, description: The size of the shelf.}}
+            properties:
+              size: {type: string, description: The size of the shelf.}
+              boards: {type: integer}
           status:
             type: object
             properties:
@@ -118,9 +122,10 @@ fn objects_are_applied_and_shown() {
         refused,
         "Error from server (NotFound): deployments.apps \"other\" not found\n"
     );
-    assert_eq!(
-        served.done(&["delete", "deploy", "web"], ""),
-        "deployment.apps \"web\" deleted\n"
+    let deleted = served.done(&["delete", "deploy", "web"], "");
+    assert!(
+        deleted.starts_with("deployment.apps \"web\" deleted"),
+        "{deleted}"
     );
     served.refused(&["get", "deploy", "web"], "");
 }
@@ -242,6 +247,60 @@ fn objects_are_patched_labelled_and_compared() {
 }
 
 #[test]
+fn objects_are_scaled() {
+    let Some(served) = Served::start() else {
+        return;
+    };
+    let web = WEB.replace("  replicas: 2\n", "");
+    served.done(&["apply", "-f-"], &web);
+    let replicas = || served.json(&["get", "deploy", "web"])["spec"]["replicas"].clone();
+    assert_eq!(replicas(), 1);
+    served.done(&["scale", "deploy", "web", "--replicas=5"], "");
+    assert_eq!(replicas(), 5);
+    let missed = [
+        "scale",
+        "deploy",
+        "web",
+        "--current-replicas=4",
+        "--replicas=3",
+    ];
+    served.refused(&missed, "");
+    served.done(
+        &[
+            "scale",
+            "deploy",
+            "web",
+            "--current-replicas=5",
+            "--replicas=0",
+        ],
+        "",
+    );
+    let web = served.json(&["get", "deploy", "web", "--show-managed-fields"]);
+    assert_eq!(web["spec"]["replicas"], 0);
+    let managers = web["metadata"]["managedFields"].as_array().unwrap();
+    let of_scale = managers
+        .iter()
+        .find(|entry| entry["subresource"] == "scale")
+        .unwrap();
+    assert_eq!(of_scale["fieldsV1"], json!({"f:spec": {"f:replicas": {}}}));
+    let path = "/apis/apps/v1/namespaces/default/deployments/web/scale";
+    let scale: Json = serde_json::from_str(&served.done(&["get", "--raw", path], "")).unwrap();
+    assert_eq!(scale["kind"], "Scale");
+    assert_eq!(
+        scale["status"],
+        json!({"replicas": 0, "selector": "app=web"})
+    );
+    served.refused(
+        &[
+            "get",
+            "--raw",
+            "/api/v1/namespaces/default/configmaps/m/scale",
+        ],
+        "",
+    );
+}
+
+#[test]
 fn kinds_of_definitions_have_columns_and_explanations() {
     let Some(served) = Served::start() else {
         return;
@@ -273,6 +332,8 @@ fn kinds_of_definitions_have_columns_and_explanations() {
     assert_eq!(words(&shown)[0], ["NAME", "SIZE"]);
     let wide = served.done(&["get", "shelves", "-owide"], "");
     assert_eq!(words(&wide)[1], ["one", "small", "3"]);
+    served.done(&["scale", "sh/one", "--replicas=4"], "");
+    assert_eq!(served.json(&["get", "sh", "one"])["spec"]["boards"], 4);
     let explained = served.done(&["explain", "shelf.spec"], "");
     assert!(
         explained.contains("What the shelf is.") && explained.contains("The size of the shelf."),
@@ -344,7 +405,12 @@ fn changes_are_watched() {
     }
     let free = r#"{"metadata":{"finalizers":null}}"#;
     served.done(&["patch", "sh", "one", "--type=merge", "-p", free], "");
-    assert_eq!(deletion.all(), ["shelf.shop.example \"one\" deleted"]);
+    let deleted = deletion.all();
+    assert_eq!(deleted.len(), 1);
+    assert!(
+        deleted[0].starts_with("shelf.shop.example \"one\" deleted"),
+        "{deleted:?}"
+    );
 }
 
 #[test]
