@@ -184,15 +184,15 @@ fn observed_matches(spec: &Value, object: &Value) -> Result<Vec<Value>, OutputFa
     let mut observed = Vec::new();
     let pairs = spec.get("observedMatches").and_then(Value::as_list);
     for pair in pairs.unwrap_or_default() {
-        let read = |side: &str| {
-            let path = pair.get(side).and_then(Value::as_text).unwrap_or_default();
+        let path_of = |side: &str| pair.get(side).and_then(Value::as_text).unwrap_or_default();
+        let read = |path: &str| {
             find(path, object).map_err(|failure| not_ready(format!("`{path}`: {failure}")).at(path))
         };
-        let (input, output) = (read("input")?, read("output")?);
+        let (input_path, output_path) = (path_of("input"), path_of("output"));
+        let (input, output) = (read(input_path)?, read(output_path)?);
         if !input.has_unknown() && !output.has_unknown() && !are_equal(&input, &output) {
-            return Err(not_ready(
-                "the values at `input` and `output` differ".to_owned(),
-            ));
+            let message = format!("`{input_path}` and `{output_path}` differ");
+            return Err(not_ready(message));
         }
         observed.extend([input, output]);
     }

@@ -7,6 +7,8 @@ mod aws;
 mod batches;
 mod checks;
 mod children;
+#[cfg(feature = "kubernetes")]
+mod cluster;
 mod configuration;
 mod console;
 mod deployments;

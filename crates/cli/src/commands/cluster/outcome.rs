@@ -100,6 +100,9 @@ pub(super) async fn stamped_objects(
 
 /// The object without what differs from one cluster to the next.
 fn plain(mut object: Json) -> Json {
+    if let Some(entries) = object.as_object_mut() {
+        entries.remove("status");
+    }
     if let Some(metadata) = object["metadata"].as_object_mut() {
         for name in [
             "managedFields",
@@ -177,13 +180,11 @@ fn row(entry: &Json) -> Vec<String> {
     let outputs: Vec<String> = outputs
         .filter_map(|output| {
             let preview = output["preview"].as_str()?.trim_end();
-            let first = preview.lines().next().unwrap_or_default();
-            let rest = if preview.lines().count() > 1 {
-                " .."
-            } else {
-                ""
-            };
-            Some(format!("{}: {first}{rest}", output["name"].as_str()?))
+            Some(format!(
+                "{}: {}",
+                output["name"].as_str()?,
+                shortened(preview)
+            ))
         })
         .collect();
     let name = entry["name"].as_str().unwrap_or_default().to_owned();
@@ -194,6 +195,22 @@ fn row(entry: &Json) -> Vec<String> {
         state("Healthy"),
         outputs.join(", "),
     ]
+}
+
+/// A text of at most 40 characters: the beginning and the end of a longer one. Machine output has
+/// the whole.
+fn shortened(text: &str) -> String {
+    let line: Vec<char> = text
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .collect();
+    if line.len() <= 40 {
+        return line.into_iter().collect();
+    }
+    let (begin, end) = (line.iter().take(24), line.iter().skip(line.len() - 13));
+    begin.chain(&['.', '.']).chain(end).collect()
 }
 
 /// Why an owner is not ready: the first condition of each resource that is not true, or those of
