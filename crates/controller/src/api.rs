@@ -194,7 +194,12 @@ impl ApiConnection {
 }
 
 fn lost(what: &str, error: &(dyn std::error::Error + 'static)) -> RequestFailure {
-    let mut message = format!("{what}: {error}");
+    RequestFailure::Lost(format!("{what}: {}", with_causes(error)))
+}
+
+/// The messages of an error and of its causes, each once.
+pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut message = error.to_string();
     let mut at = error.source();
     while let Some(cause) = at {
         let text = cause.to_string();
@@ -204,7 +209,7 @@ fn lost(what: &str, error: &(dyn std::error::Error + 'static)) -> RequestFailure
         }
         at = cause.source();
     }
-    RequestFailure::Lost(message)
+    message
 }
 
 /// An object as the body of a request.

@@ -345,3 +345,75 @@ fn selector_of(labels: Option<&Map>) -> Result<String, Refusal> {
     }
     Ok(query_part(&selector))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use jiff::Timestamp;
+    use local_cluster::{ClusterOptions, LocalCluster};
+
+    use super::*;
+
+    async fn list(access: &ClusterAccess, kind: &str) -> Answer {
+        let call = Call::List {
+            api_version: "v1".into(),
+            kind: kind.into(),
+            namespace: Some("default".into()),
+            labels: [(Name::from("app"), Value::text("web"))]
+                .into_iter()
+                .collect(),
+        };
+        let options = ControllerOptions::new(Arc::new(|| Timestamp::UNIX_EPOCH));
+        let caches = ObjectCaches::default();
+        access
+            .carry_out(&Identity::Controller, &call, &caches, &options)
+            .await
+    }
+
+    #[tokio::test]
+    async fn list_has_the_objects_of_all_pages() {
+        let cluster = LocalCluster::new(ClusterOptions::default());
+        let access = ClusterAccess::new(Client::new(cluster.service(), "default"));
+        let total = 2 * PAGE + 3;
+        for number in 0..=total {
+            // The last one has another label.
+            let app = if number < total { "web" } else { "other" };
+            let object = serde_json::json!({
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": format!("c-{number}"), "labels": {"app": app}},
+            });
+            let body = RequestBody {
+                form: JSON,
+                object: &object,
+            };
+            let path = "/api/v1/namespaces/default/configmaps";
+            let kind = kubernetes::GroupKind::new("", "ConfigMap");
+            let created = access
+                .controller
+                .send(Method::POST, path, &kind, Some(body));
+            created.await.unwrap();
+        }
+        let Answer::List(found) = list(&access, "ConfigMap").await else {
+            panic!("the list is refused");
+        };
+        assert_eq!(found.len(), total);
+        assert_eq!(access.counters.counts().requests_of("list"), 3);
+        let named = found.iter().all(|one| {
+            one.object.get("kind").and_then(Value::as_text) == Some("ConfigMap")
+                && one.object.get("apiVersion").and_then(Value::as_text) == Some("v1")
+        });
+        assert!(named, "each object names its kind");
+    }
+
+    #[tokio::test]
+    async fn kind_that_the_server_does_not_have_is_refused() {
+        let cluster = LocalCluster::new(ClusterOptions::default());
+        let access = ClusterAccess::new(Client::new(cluster.service(), "default"));
+        let Answer::Refused(refusal) = list(&access, "Unheard").await else {
+            panic!("the list is answered");
+        };
+        assert_eq!(refusal.reason, RefusalReason::KindMissing);
+    }
+}

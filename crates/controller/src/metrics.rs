@@ -17,6 +17,9 @@ pub struct ControllerMetrics {
     pub waiting: usize,
     /// The number of watches, those of the kinds of `carto.run` included.
     pub watches: usize,
+    /// Why watches fail now, by resource, such as `things.demo.test`. Before all kinds of
+    /// `carto.run` and the service accounts are watched, nothing is reconciled.
+    pub failing_watches: BTreeMap<String, String>,
     /// Finished reconciles by kind.
     pub reconciles: BTreeMap<CartoKind, u64>,
     /// Reconciles by kind that are tried again after a wait.
@@ -41,6 +44,7 @@ impl ControllerMetrics {
             ("cyan_working", self.working),
             ("cyan_waiting", self.waiting),
             ("cyan_watches", self.watches),
+            ("cyan_failing_watches", self.failing_watches.len()),
         ];
         for (name, value) in gauges {
             // Writing to a `String` cannot fail.

@@ -77,6 +77,8 @@ pub(crate) struct ControllerState {
     queue: Mutex<WorkQueue>,
     index: Mutex<WakeIndex>,
     progress: Mutex<HashMap<ReconcileKey, KeyProgress>>,
+    /// Why watches fail, by resource.
+    watch_failures: Mutex<BTreeMap<String, String>>,
     /// Whether the caches were filled. Before that nothing wakes: everything runs then.
     started: AtomicBool,
     watch_changes: mpsc::UnboundedSender<WatchChanges>,
@@ -102,6 +104,7 @@ impl ControllerState {
             queue: Mutex::default(),
             index: Mutex::default(),
             progress: Mutex::default(),
+            watch_failures: Mutex::default(),
             started: AtomicBool::new(false),
             watch_changes,
         }
@@ -128,6 +131,7 @@ impl ControllerState {
         metrics.working = queue.working();
         metrics.waiting = queue.waiting();
         metrics.watches = self.watches.load(Ordering::Relaxed);
+        metrics.failing_watches = lock(&self.watch_failures).clone();
         metrics
     }
 
@@ -322,6 +326,19 @@ impl ControllerState {
     pub(crate) fn watch_restarted(&self, watch: &ObjectWatch) {
         let users = lock(&self.index).of_watch(watch);
         self.wake(users);
+    }
+
+    /// Records why a watch of a resource fails; `None` if it works.
+    pub(crate) fn set_watch_failure(&self, resource: &str, failure: Option<String>) {
+        let mut failures = lock(&self.watch_failures);
+        match failure {
+            Some(failure) => {
+                failures.insert(resource.to_owned(), failure);
+            }
+            None => {
+                failures.remove(resource);
+            }
+        }
     }
 
     /// The keys that need a watch.

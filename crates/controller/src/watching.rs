@@ -24,6 +24,7 @@ use serde_json::Value as Json;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::api::with_causes;
 use crate::caches::remove_managers;
 use crate::index::{ObjectWatch, WatchChanges, WatchScope};
 use crate::keys::ReconcileKey;
@@ -38,19 +39,48 @@ const RUNNABLE_LABEL: &str = "carto.run/runnable-name";
 /// The longest wait before a kind that the server does not have is looked for again.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// Counts a watch as long as it lives.
-struct CountedWatch(Arc<ControllerState>);
+/// Counts a watch as long as it lives, and records why it fails.
+struct CountedWatch {
+    state: Arc<ControllerState>,
+    /// What is watched, as `things.demo.test`.
+    resource: String,
+}
 
 impl CountedWatch {
-    fn new(state: &Arc<ControllerState>) -> CountedWatch {
+    fn new(state: &Arc<ControllerState>, resource: &ApiResource) -> CountedWatch {
         state.watches.fetch_add(1, Ordering::Relaxed);
-        CountedWatch(state.clone())
+        CountedWatch {
+            state: state.clone(),
+            resource: match resource.group.is_empty() {
+                true => resource.plural.clone(),
+                false => format!("{}.{}", resource.plural, resource.group),
+            },
+        }
+    }
+
+    /// The event, if it is one. A failure is recorded until the next event.
+    fn event<K, E: std::error::Error + 'static>(
+        &self,
+        event: Result<Event<K>, E>,
+    ) -> Option<Event<K>> {
+        match event {
+            Ok(event) => {
+                self.state.set_watch_failure(&self.resource, None);
+                Some(event)
+            }
+            Err(error) => {
+                let message = with_causes(&error);
+                self.state.set_watch_failure(&self.resource, Some(message));
+                None
+            }
+        }
     }
 }
 
 impl Drop for CountedWatch {
     fn drop(&mut self) {
-        self.0.watches.fetch_sub(1, Ordering::Relaxed);
+        self.state.watches.fetch_sub(1, Ordering::Relaxed);
+        self.state.set_watch_failure(&self.resource, None);
     }
 }
 
@@ -61,20 +91,23 @@ pub(crate) async fn watch_platform(
     kind: CartoKind,
     filled: oneshot::Sender<()>,
 ) {
-    let _counted = CountedWatch::new(&state);
     let resource = api_resource(GROUP, VERSION, kind.name(), kind.plural());
+    let watch = CountedWatch::new(&state, &resource);
     let api: Api<DynamicObject> = Api::all_with(client, &resource);
     let mut events = pin!(watcher(api, Config::default()).default_backoff());
     let mut filled = Some(filled);
     let mut listed = BTreeSet::new();
     while let Some(event) = events.next().await {
+        let Some(event) = watch.event(event) else {
+            continue;
+        };
         match event {
-            Ok(Event::Init) => listed.clear(),
-            Ok(Event::InitApply(object)) => {
+            Event::Init => listed.clear(),
+            Event::InitApply(object) => {
                 listed.insert(place_of(&object.metadata));
                 put(&state, kind, object);
             }
-            Ok(Event::InitDone) => {
+            Event::InitDone => {
                 for (namespace, name) in state.caches.places(kind) {
                     if !listed.contains(&(namespace.clone(), name.clone())) {
                         remove(&state, kind, &namespace, &name);
@@ -86,12 +119,11 @@ pub(crate) async fn watch_platform(
                     let _ = filled.send(());
                 }
             }
-            Ok(Event::Apply(object)) => put(&state, kind, object),
-            Ok(Event::Delete(object)) => {
+            Event::Apply(object) => put(&state, kind, object),
+            Event::Delete(object) => {
                 let (namespace, name) = place_of(&object.metadata);
                 remove(&state, kind, &namespace, &name);
             }
-            Err(_) => {}
         }
     }
 }
@@ -103,8 +135,8 @@ pub(crate) async fn watch_accounts(
     filled: oneshot::Sender<()>,
 ) {
     let resource = api_resource("", "v1", "ServiceAccount", "serviceaccounts");
-    let _counted = CountedWatch::new(&state);
-    let mut events = pin!(metadata_events(client, &resource, Config::default()));
+    let watch = CountedWatch::new(&state, &resource);
+    let mut events = pin!(metadata_events(client, &resource, Config::default(), watch));
     let mut filled = Some(filled);
     let mut listed = BTreeSet::new();
     while let Some(event) = events.next().await {
@@ -141,8 +173,8 @@ pub(crate) async fn watch_rights(
     plural: &'static str,
 ) {
     let resource = api_resource("rbac.authorization.k8s.io", "v1", kind, plural);
-    let _counted = CountedWatch::new(&state);
-    let mut events = pin!(metadata_events(client, &resource, Config::default()));
+    let watch = CountedWatch::new(&state, &resource);
+    let mut events = pin!(metadata_events(client, &resource, Config::default(), watch));
     while let Some(event) = events.next().await {
         match event {
             Event::Apply(_) | Event::InitDone => state.rights_changed(),
@@ -172,14 +204,14 @@ pub(crate) async fn run_object_watches(
 
 /// Wakes owners and Runnables for changes of stamped or selected objects.
 async fn watch_objects(state: Arc<ControllerState>, client: Client, watch: ObjectWatch) {
-    let _counted = CountedWatch::new(&state);
     let resource = resource_of(&state, &watch).await;
+    let counted = CountedWatch::new(&state, &resource);
     let config = match watch.scope {
         WatchScope::OfResources => Config::default().labels(RESOURCE_LABEL),
         WatchScope::OfRunnables => Config::default().labels(RUNNABLE_LABEL),
         WatchScope::All => Config::default(),
     };
-    let mut events = pin!(metadata_events(client, &resource, config));
+    let mut events = pin!(metadata_events(client, &resource, config, counted));
     while let Some(event) = events.next().await {
         let (object, gone) = match event {
             Event::Apply(object) => (object, false),
@@ -232,15 +264,16 @@ async fn resource_of(state: &ControllerState, watch: &ObjectWatch) -> ApiResourc
     }
 }
 
-/// The events of a metadata-only watch. Failures are waited out.
+/// The events of a metadata-only watch. Failures are recorded and waited out.
 fn metadata_events(
     client: Client,
     resource: &ApiResource,
     config: Config,
+    watch: CountedWatch,
 ) -> impl Stream<Item = Event<PartialObjectMeta<DynamicObject>>> + Send + use<> {
     let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(client, resource);
     let events = watcher(api, config).default_backoff();
-    events.filter_map(|event| std::future::ready(event.ok()))
+    events.filter_map(move |event| std::future::ready(watch.event(event)))
 }
 
 fn api_resource(group: &str, version: &str, kind: &str, plural: &str) -> ApiResource {

@@ -191,3 +191,27 @@ async fn definitions_that_are_missing_end_the_controller() {
     let error = ended.unwrap_err().to_string();
     assert!(error.contains("Workload"), "{error}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn watch_that_is_refused_is_named() {
+    let setup = Setup::new().await;
+    setup.set_faults(|sent| {
+        let is_account = sent.path.ends_with("/serviceaccounts");
+        is_account.then_some(Fault::Refused(403, "Forbidden"))
+    });
+    let running = setup.start();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let failing = running.controller.metrics().failing_watches;
+    let named: Vec<&String> = failing.keys().collect();
+    assert_eq!(named, ["serviceaccounts"]);
+    assert!(
+        failing["serviceaccounts"].contains("forbidden"),
+        "{failing:?}"
+    );
+    assert!(!running.controller.is_idle());
+    setup.clear_faults();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(running.controller.metrics().failing_watches.is_empty());
+    assert!(running.controller.is_idle());
+    running.end().await.unwrap();
+}

@@ -80,7 +80,7 @@ pub fn apply(
         let fields = of_endpoint(&comparison.written(), manager);
         managers.add_update(&first, fields);
     }
-    let request = ApplyRequest {
+    let request = AppliedConfiguration {
         base: &base,
         applied: &applied,
         manager,
@@ -166,7 +166,7 @@ fn is_reset(entries: &Json) -> bool {
     }
 }
 
-struct ApplyRequest<'a> {
+struct AppliedConfiguration<'a> {
     /// The live object without its managers.
     base: &'a Json,
     applied: &'a Json,
@@ -174,7 +174,7 @@ struct ApplyRequest<'a> {
     forms: &'a ValueForms,
 }
 
-impl ApplyRequest<'_> {
+impl AppliedConfiguration<'_> {
     fn run(&self, mut managers: Managers, policy: ConflictPolicy) -> Result<Json, ApplyFailure> {
         let forms = Some(self.forms);
         let object = merged(Some(self.base), Some(self.applied), forms);

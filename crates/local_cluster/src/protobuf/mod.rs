@@ -284,6 +284,8 @@ fn texts(bytes: &[u8]) -> Result<Json, ProtobufFailure> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
@@ -338,5 +340,15 @@ mod tests {
             unknown.to_string(),
             "Till of shop.io/v1 is read as JSON or YAML, not as protobuf"
         );
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(raw in proptest::collection::vec(0..=40_u8, 0..120)) {
+            let body = body("apps/v1", "Deployment", &raw);
+            if let Ok(object) = object_of_protobuf(&body) {
+                prop_assert_eq!(&object["kind"], "Deployment");
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+mod clients;
 mod definitions;
 mod deletions;
 mod lists;
