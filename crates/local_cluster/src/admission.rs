@@ -1,7 +1,9 @@
 //! What a schema makes of an object that is written: defaults, dropped fields, and why it is
 //! refused.
 
+use blueprint::{FieldPath, PathStep};
 use kubernetes::schema::ValueForms;
+use kubernetes::structural::{SchemaViolation, ViolationReason};
 use serde_json::Value as Json;
 
 use crate::failure::{FieldCause, RefusedRequest};
@@ -114,8 +116,7 @@ pub(crate) fn undeclared(version: &ServedVersion, object: &Json) -> Vec<String> 
 }
 
 /// A path of a structural schema as messages write it.
-fn written(path: &blueprint::FieldPath) -> String {
-    use blueprint::PathStep;
+fn written(path: &FieldPath) -> String {
     let mut text = String::new();
     for step in &path.0 {
         match step {
@@ -148,23 +149,69 @@ pub(crate) fn validate(
     version: &ServedVersion,
     object: &Json,
 ) -> Result<(), RefusedRequest> {
-    let mut found = metadata_problems(&kind.resource, object);
-    if let Some(schema) = version.structural() {
-        let violations = schema.validate(&value_of(object));
-        found.extend(violations.into_iter().map(|violation| FieldCause {
-            field: violation.field(),
-            reason: violation.reason.as_str(),
-            message: violation.message,
-        }));
+    refuse(kind, object, &problems(kind, version, object))
+}
+
+/// Checks what an apply request has made of an object of a defined kind. A list or map that lost
+/// its last part is null, and the schema may refuse that; requests of other kinds drop such nulls.
+///
+/// # Errors
+/// If the object has such a null. The other problems are named, too.
+pub(crate) fn check_nulls(
+    kind: &ServedKind,
+    version: &ServedVersion,
+    object: &Json,
+) -> Result<(), RefusedRequest> {
+    let Some(schema) = version.structural() else {
+        return Ok(());
+    };
+    let value = value_of(object);
+    let violations = schema.validate(&value);
+    let nulls = violations.into_iter().filter(|violation| {
+        violation.reason == ViolationReason::TypeInvalid && is_null_at(object, &violation.path)
+    });
+    let mut found: Vec<FieldCause> = nulls.map(cause_of).collect();
+    if !found.is_empty() {
+        let completed = json_of(&schema.default(&value));
+        found.extend(problems(kind, version, &completed));
     }
-    if is_definition(&kind.resource) {
-        found.extend(definition_problems(object));
-    }
+    refuse(kind, object, &found)
+}
+
+fn refuse(kind: &ServedKind, object: &Json, found: &[FieldCause]) -> Result<(), RefusedRequest> {
     if found.is_empty() {
         return Ok(());
     }
     let name = meta_text(object, "name");
-    Err(RefusedRequest::invalid(&kind.type_name, name, &found))
+    Err(RefusedRequest::invalid(&kind.type_name, name, found))
+}
+
+fn problems(kind: &ServedKind, version: &ServedVersion, object: &Json) -> Vec<FieldCause> {
+    let mut found = metadata_problems(&kind.resource, object);
+    if let Some(schema) = version.structural() {
+        let violations = schema.validate(&value_of(object));
+        found.extend(violations.into_iter().map(cause_of));
+    }
+    if is_definition(&kind.resource) {
+        found.extend(definition_problems(object));
+    }
+    found
+}
+
+fn cause_of(violation: SchemaViolation) -> FieldCause {
+    FieldCause {
+        field: violation.field(),
+        reason: violation.reason.as_str(),
+        message: violation.message,
+    }
+}
+
+fn is_null_at(object: &Json, path: &FieldPath) -> bool {
+    let found = path.0.iter().try_fold(object, |at, step| match step {
+        PathStep::Field(name) | PathStep::Key(name) => at.get(&**name),
+        PathStep::Index(index) => at.get(usize::try_from(*index).ok()?),
+    });
+    found.is_some_and(Json::is_null)
 }
 
 /// Checks that an object is of the kind and version of its path, and writes both into an object of

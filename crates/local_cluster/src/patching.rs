@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::admission::{StatedForm, check_type, drop_status, undeclared};
+use crate::admission::{StatedForm, check_nulls, check_type, drop_status, undeclared};
 use crate::apply::{ApplyFailure, ConflictPolicy, apply};
 use crate::body::{json_text, media_type, yaml_text};
 use crate::failure::{FieldCause, RefusedRequest};
@@ -154,6 +154,7 @@ fn applied(
         &version.forms(),
     );
     let object = merged.map_err(|failure| apply_refused(&failure))?;
+    check_nulls(kind, version, &object)?;
     let stated = StatedObject {
         object,
         form: StatedForm::Patch,
