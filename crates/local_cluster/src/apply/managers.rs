@@ -91,14 +91,12 @@ impl Managers {
 
     /// Takes the fields that a request wrote or removed from all managers but the one that applies.
     pub(super) fn take(&mut self, comparison: &Comparison, applying: Option<&FieldManager<'_>>) {
-        let written = comparison.written();
+        let taken = comparison.written().union(&comparison.removed);
         for entry in &mut self.entries {
             let applies = |manager| is_of(entry, manager, ManagerOperation::Apply);
-            if applying.is_some_and(applies) {
-                continue;
+            if !applying.is_some_and(applies) {
+                entry.fields = entry.fields.minus(&taken);
             }
-            let taken = written.union(&comparison.removed);
-            entry.fields = entry.fields.minus(&taken);
         }
         self.entries.retain(|entry| !entry.fields.is_empty());
     }
