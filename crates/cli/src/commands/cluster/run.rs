@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
-use controller::webhook::{CertificateFiles, Webhook, WebhookOptions};
+use controller::webhook::{CertificateFailure, CertificateFiles, Webhook, WebhookOptions};
 use controller::{Controller, ControllerError, ControllerOptions, LeaderElection, clients_for};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -54,7 +54,7 @@ impl ServedWebhook {
     async fn open(self, controller: &Controller) -> Result<(TcpListener, Webhook), CommandError> {
         let options = WebhookOptions::new(self.certificate);
         let webhook = Webhook::new(options, controller.clone());
-        let webhook = webhook.map_err(|error| CommandError::World(Box::new(error)))?;
+        let webhook = webhook.map_err(unusable)?;
         // Machines without IPv6 have no such address.
         let listener = match TcpListener::bind((Ipv6Addr::UNSPECIFIED, self.port)).await {
             Ok(listener) => Ok(listener),
@@ -134,6 +134,19 @@ fn count(controller: &Controller, report: &mut Report) {
         "requests": sum(&mut metrics.requests.values()),
     }));
     report.flush();
+}
+
+fn unusable(error: CertificateFailure) -> CommandError {
+    match error {
+        CertificateFailure::Unreadable { path, source } => CommandError::Unreadable {
+            name: path.display().to_string(),
+            source,
+        },
+        other => CommandError::Usage {
+            message: other.to_string(),
+            help: None,
+        },
+    }
 }
 
 fn failure(error: ControllerError) -> CommandError {
