@@ -17,7 +17,7 @@ use blueprint::Address;
 use clap::{Args, Parser, Subcommand};
 
 #[cfg(feature = "kubernetes")]
-pub(crate) use self::cluster::{Cluster, ClusterCommand, Connection, Scripts};
+pub(crate) use self::cluster::{Cluster, ClusterCommand, Connection, Scripts, WebhookPlace};
 pub(crate) use self::groups::{
     ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, PartArguments,
     PlanArguments, RefreshArguments, Secrets,

@@ -12,6 +12,7 @@
 //! is passed in; waits are those of `tokio::time`.
 
 mod accounts;
+pub mod admission;
 mod api;
 mod caches;
 mod calls;
@@ -28,6 +29,7 @@ mod reconciling;
 mod served;
 mod state;
 mod watching;
+pub mod webhook;
 
 pub use controller::{Controller, ControllerError, run};
 pub use keys::ReconcileKey;

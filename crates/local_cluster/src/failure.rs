@@ -279,6 +279,12 @@ impl RefusedRequest {
         RefusedRequest::new(406, "NotAcceptable", message)
     }
 
+    /// A webhook denies the request. The answer names no object.
+    pub(crate) fn denied(webhook: &str, why: &str) -> RefusedRequest {
+        let message = format!("admission webhook \"{webhook}\" denied the request: {why}");
+        RefusedRequest::new(403, "Forbidden", message)
+    }
+
     /// The server failed; kube-apiserver answers so for some wrong requests, too.
     pub(crate) fn internal(message: impl Into<String>) -> RefusedRequest {
         RefusedRequest::new(500, "", message)

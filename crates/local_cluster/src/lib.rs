@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Requests are answered one after the other, without waiting. Not here: what gives objects their
-//! status (scripts, controllers), roles, admission by others.
+//! status (scripts, controllers), roles, calls of webhooks.
 
 mod admission;
 pub mod apply;
@@ -46,7 +46,10 @@ mod watching;
 mod writing;
 
 pub use cluster::LocalCluster;
-pub use options::{ClusterClock, ClusterOptions, GarbageCollection, UnknownKinds};
+pub use options::{
+    AdmissionAnswer, AdmissionDecision, AdmissionHook, ClusterClock, ClusterOptions,
+    GarbageCollection, UnknownKinds,
+};
 pub use request::{ApiMethod, ApiRequest, ApiUser};
 pub use service::{ClusterBody, ClusterService};
 pub use views::ApiResponse;

@@ -4,9 +4,33 @@ use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde_json::Value as Json;
 
 /// The time of a cluster.
 pub type ClusterClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Decides about an object that is created or changed. It sees the object as it would be stored, and
+/// must not ask the cluster, which waits for it.
+pub type AdmissionDecision = Arc<dyn Fn(&Json) -> AdmissionAnswer + Send + Sync>;
+
+/// What stands for a validating webhook. It is called after the schema of the kind has accepted the
+/// object, for dry runs too, and not for subresources or deletions.
+#[derive(Clone)]
+pub struct AdmissionHook {
+    /// The name of the webhook, which refusals state.
+    pub name: String,
+    /// Decides about an object.
+    pub decide: AdmissionDecision,
+}
+
+/// What an admission hook says about an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AdmissionAnswer {
+    /// Why the object is refused; `None` if it is accepted.
+    pub refused: Option<String>,
+    /// Warnings for the client, for a refused object too.
+    pub warnings: Vec<String>,
+}
 
 /// The settings of a cluster.
 #[derive(Clone)]
@@ -22,6 +46,8 @@ pub struct ClusterOptions {
     /// The number of changes of each kind that the cluster remembers for watches. A watch that
     /// wants older ones ends with 410.
     pub remembered_changes: usize,
+    /// Refuses objects, and warns, as a webhook does.
+    pub admission: Option<AdmissionHook>,
 }
 
 /// Whether objects are deleted with their owners.
@@ -51,6 +77,7 @@ impl Default for ClusterOptions {
             garbage_collection: GarbageCollection::On,
             unknown_kinds: UnknownKinds::Refused,
             remembered_changes: 4096,
+            admission: None,
         }
     }
 }

@@ -103,12 +103,14 @@ pub(crate) fn create(
     let mut object = stated.object;
     check_type(kind, version, &mut object)?;
     let admitted = conform(kind, version, object, settings.validation, stated.form)?;
-    let created = created(state, target, admitted.object, stated.tracking, settings);
-    let object = created.map_err(|refused| refused.with_warnings(&admitted.warnings))?;
+    let mut warnings = admitted.warnings;
+    let (object, tracking) = (admitted.object, stated.tracking);
+    let created = created(state, target, object, tracking, settings, &mut warnings);
+    let object = created.map_err(|refused| refused.with_warnings(&warnings))?;
     Ok(WrittenObject {
         object,
         code: 201,
-        warnings: admitted.warnings,
+        warnings,
     })
 }
 
@@ -119,6 +121,7 @@ fn created(
     mut object: Json,
     tracking: FieldTracking,
     settings: &WriteSettings,
+    warnings: &mut Vec<String>,
 ) -> Result<Arc<Json>, RefusedRequest> {
     let (kind, version) = (&target.kind, target.version()?);
     place_in_namespace(target, &mut object)?;
@@ -140,6 +143,8 @@ fn created(
     set_system_fields(state, kind, &mut object, &time);
     prepare_new(&kind.resource, &mut object, &time);
     validate(kind, version, &object)?;
+    // A webhook decides before the server looks for an object of this name.
+    ask_hook(state, &object, warnings)?;
     let address = target.address(meta_text(&object, "name"));
     if let Some(live) = state.store.get(&address) {
         let (resource, name) = (&kind.resource, &*address.name);
@@ -182,12 +187,21 @@ pub(crate) fn change(
         object: admitted.object,
         ..stated
     };
-    let changed = changed(state, target, name, conformed, part, settings);
-    let object = changed.map_err(|refused| refused.with_warnings(&admitted.warnings))?;
+    let mut warnings = admitted.warnings;
+    let changed = changed(
+        state,
+        target,
+        name,
+        conformed,
+        part,
+        settings,
+        &mut warnings,
+    );
+    let object = changed.map_err(|refused| refused.with_warnings(&warnings))?;
     Ok(WrittenObject {
         object,
         code: 200,
-        warnings: admitted.warnings,
+        warnings,
     })
 }
 
@@ -199,6 +213,7 @@ fn changed(
     stated: StatedObject,
     part: ChangedPart,
     settings: &WriteSettings,
+    warnings: &mut Vec<String>,
 ) -> Result<Arc<Json>, RefusedRequest> {
     let (kind, version) = (&target.kind, target.version()?);
     let resource = &kind.resource;
@@ -235,6 +250,9 @@ fn changed(
         return Err(RefusedRequest::invalid(&kind.type_name, name, &problems));
     }
     validate(kind, version, &object)?;
+    if part == ChangedPart::Object {
+        ask_hook(state, &object, warnings)?;
+    }
     if stated.tracking == FieldTracking::FromDifference {
         let manager = field_manager(target, part);
         manager.track(version, Some(&live_here), &mut object, settings, &time);
@@ -255,6 +273,26 @@ fn changed(
             stored
         }
     })
+}
+
+/// Asks the admission hook about an object, and adds its warnings.
+///
+/// # Errors
+/// If the hook refuses the object.
+fn ask_hook(
+    state: &ClusterState,
+    object: &Json,
+    warnings: &mut Vec<String>,
+) -> Result<(), RefusedRequest> {
+    let Some(hook) = &state.options.admission else {
+        return Ok(());
+    };
+    let answer = (hook.decide)(object);
+    warnings.extend(answer.warnings);
+    match answer.refused {
+        Some(why) => Err(RefusedRequest::denied(&hook.name, &why)),
+        None => Ok(()),
+    }
 }
 
 /// An object as a version of its kind shows it. Versions differ in nothing but their names.

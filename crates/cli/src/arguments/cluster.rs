@@ -77,6 +77,8 @@ pub(crate) enum ClusterCommand {
         /// Limit the number of owners that are reconciled at once
         #[arg(long, value_name = "N", default_value_t = 8)]
         workers: usize,
+        #[command(flatten)]
+        webhook: WebhookPlace,
     },
     /// Play scripts against a cluster, in place of missing controllers
     ///
@@ -105,6 +107,13 @@ pub(crate) enum ClusterCommand {
         /// Number of replicas, of which one leads
         #[arg(long, value_name = "N", default_value_t = 1)]
         replicas: u32,
+        /// Add a webhook that refuses invalid objects, with a certificate of cert-manager
+        #[arg(long, conflicts_with_all = ["definitions", "dockerfile"])]
+        webhook: bool,
+        /// Authority of the webhook's certificate in PEM: use the secret `cyan-controller-tls`
+        /// instead of cert-manager
+        #[arg(long, value_name = "FILE", requires = "webhook", value_parser = path())]
+        ca: Option<PathBuf>,
         /// Print only the definitions of the kinds
         #[arg(long, conflicts_with_all = ["image", "dockerfile"])]
         definitions: bool,
@@ -124,6 +133,20 @@ pub(crate) struct Scripts {
     /// Play no ready-made scripts but those named with --script
     #[arg(long)]
     pub(crate) no_ready_made: bool,
+}
+
+/// Where a webhook is served, and with which certificate.
+#[derive(Debug, Args)]
+pub(crate) struct WebhookPlace {
+    /// Port of the webhook, health and metrics over HTTPS [default: none is served]
+    #[arg(long, value_name = "PORT", requires_all = ["tls_cert", "tls_key"])]
+    pub(crate) webhook_port: Option<u16>,
+    /// Certificate of the webhook in PEM; a changed file is read again
+    #[arg(long, value_name = "FILE", requires = "webhook_port", value_parser = path())]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// Key of the certificate in PEM
+    #[arg(long, value_name = "FILE", requires = "webhook_port", value_parser = path())]
+    pub(crate) tls_key: Option<PathBuf>,
 }
 
 /// How to connect to a cluster.

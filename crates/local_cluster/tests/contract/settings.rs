@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use local_cluster::{
-    ApiMethod, ApiRequest, ApiResponse, ApiUser, ClusterOptions, GarbageCollection, LocalCluster,
-    UnknownKinds, WatchEventKind, WatchStream,
+    AdmissionAnswer, AdmissionHook, ApiMethod, ApiRequest, ApiResponse, ApiUser, ClusterOptions,
+    GarbageCollection, LocalCluster, UnknownKinds, WatchEventKind, WatchStream,
 };
 use serde_json::{Value as Json, json};
 
@@ -216,4 +216,93 @@ fn equal_seeds_give_equal_names() {
     };
     assert_eq!(run(7), run(7));
     assert_ne!(run(7), run(8));
+}
+
+/// A cluster that refuses config maps with an entry `bad`, and warns about those with `odd`.
+fn with_admission() -> LocalCluster {
+    let decide = |object: &Json| AdmissionAnswer {
+        refused: object["data"].get("bad").map(|_| "`bad` is bad".to_owned()),
+        warnings: object["data"]
+            .get("odd")
+            .map(|_| "`odd` is odd".to_owned())
+            .into_iter()
+            .collect(),
+    };
+    LocalCluster::new(ClusterOptions {
+        admission: Some(AdmissionHook {
+            name: "maps.example.com".to_owned(),
+            decide: Arc::new(decide),
+        }),
+        ..ClusterOptions::default()
+    })
+}
+
+#[test]
+fn admission_refuses_and_warns_for_creates_and_changes() {
+    let cluster = with_admission();
+    let with = |entry: &str| {
+        let mut map = config("a", None);
+        map["data"] = json!({entry: "1"});
+        map
+    };
+    let (good, odd, bad) = (with("good"), with("odd"), with("bad"));
+    let one = format!("{MAPS}/a");
+    let dry = format!("{MAPS}?dryRun=All");
+    for path in [MAPS, dry.as_str()] {
+        let (code, status, _) = done(&cluster, ApiMethod::Post, path, Some(&bad));
+        assert_eq!((code, &status["reason"]), (403, &json!("Forbidden")));
+        assert_eq!(
+            status["message"],
+            "admission webhook \"maps.example.com\" denied the request: `bad` is bad"
+        );
+    }
+    let (code, ..) = done(&cluster, ApiMethod::Get, &one, None);
+    assert_eq!(code, 404, "a refused object is not stored");
+    let (code, _, warnings) = done(&cluster, ApiMethod::Post, MAPS, Some(&odd));
+    assert_eq!((code, warnings), (201, vec!["`odd` is odd".to_owned()]));
+    for method in [ApiMethod::Put, ApiMethod::Patch] {
+        let (code, ..) = done(&cluster, method, &one, Some(&good));
+        assert_eq!(code, 200);
+        let (code, ..) = done(&cluster, method, &one, Some(&bad));
+        assert_eq!(code, 403);
+    }
+    let (_, stored, _) = done(&cluster, ApiMethod::Get, &one, None);
+    assert_eq!(stored["data"], json!({"good": "1"}));
+    let mut both = bad;
+    both["data"]["odd"] = json!("1");
+    let (code, _, warnings) = done(&cluster, ApiMethod::Put, &one, Some(&both));
+    assert_eq!((code, warnings), (403, vec!["`odd` is odd".to_owned()]));
+    let (code, ..) = done(&cluster, ApiMethod::Delete, &one, None);
+    assert_eq!(code, 200);
+}
+
+#[test]
+fn admission_is_not_asked_about_a_status() {
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    let cluster = LocalCluster::new(ClusterOptions {
+        admission: Some(AdmissionHook {
+            name: "sizes.example.com".to_owned(),
+            decide: Arc::new(|object: &Json| AdmissionAnswer {
+                refused: object["status"]
+                    .get("replicas")
+                    .map(|_| "it has replicas".to_owned()),
+                warnings: Vec::new(),
+            }),
+        }),
+        ..ClusterOptions::default()
+    });
+    let labels = json!({"app": "a"});
+    let body = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "a", "image": "a"}]}}}});
+    let (code, answer, _) = done(&cluster, ApiMethod::Post, deployments, Some(&body));
+    assert_eq!(code, 201, "{answer}");
+    let one = format!("{deployments}/a");
+    let status = json!({"status": {"replicas": 1}});
+    let path = format!("{one}/status");
+    let (code, answer, _) = done(&cluster, ApiMethod::Patch, &path, Some(&status));
+    assert_eq!(code, 200, "{answer}");
+    let label = json!({"metadata": {"labels": {"x": "y"}}});
+    let (code, ..) = done(&cluster, ApiMethod::Patch, &one, Some(&label));
+    assert_eq!(code, 403, "the hook sees the status that is stored");
 }

@@ -1,15 +1,17 @@
 //! A local cluster with objects, the controller and scripts.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use cluster_scripts::{Pace, Player, Script, ScriptEvent, free_definition};
+use controller::admission::{AdmissionVerdict, WEBHOOK_NAME};
 use controller::{Controller, ControllerOptions};
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
 use kube::discovery::{ApiResource, Scope, pinned_kind};
 use kube::{Client, ResourceExt as _};
 use kubernetes::{ApiVersion, GroupKind};
-use local_cluster::{ClusterOptions, LocalCluster};
+use local_cluster::{AdmissionAnswer, AdmissionHook, ClusterOptions, LocalCluster};
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -46,7 +48,10 @@ impl Local {
     /// # Errors
     /// If the definitions are refused, which is a bug.
     pub(super) async fn new(scripts: Vec<Script>, pace: Pace) -> Result<Local, CommandError> {
-        let cluster = LocalCluster::new(ClusterOptions::default());
+        let cluster = LocalCluster::new(ClusterOptions {
+            admission: Some(admission()),
+            ..ClusterOptions::default()
+        });
         let client = Client::new(cluster.service(), NAMESPACE);
         let (events, happened) = unbounded_channel();
         let local = Local {
@@ -177,6 +182,21 @@ impl Local {
             kube::Error::Api(status) => refuse(status.message.clone()),
             other => refuse(other.to_string()),
         })
+    }
+}
+
+/// What the webhook of the controller does, without a server.
+fn admission() -> AdmissionHook {
+    let decide = |object: &Json| {
+        let verdict = AdmissionVerdict::of(object);
+        AdmissionAnswer {
+            refused: verdict.refused,
+            warnings: verdict.warnings,
+        }
+    };
+    AdmissionHook {
+        name: WEBHOOK_NAME.to_owned(),
+        decide: Arc::new(decide),
     }
 }
 

@@ -1,6 +1,10 @@
 //! `cyan cluster manifests`.
 
-use controller::install::{Installation, definitions, dockerfile, manifests};
+use std::path::Path;
+
+use controller::install::{Installation, WebhookTrust, definitions, dockerfile, manifests};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use serde_json::json;
 
 use crate::exit::{CommandError, Exit};
@@ -34,4 +38,27 @@ pub(super) fn run(wanted: &Wanted, report: &mut Report) -> Result<Exit, CommandE
     }
     report.set_result(json!({"objects": objects}));
     Ok(Exit::Done)
+}
+
+/// The certificates that the API server trusts: those of a file, else those of cert-manager.
+///
+/// # Errors
+/// If the file cannot be read, or has no certificate in PEM.
+pub(super) fn webhook_trust(authority: Option<&Path>) -> Result<WebhookTrust, CommandError> {
+    let Some(path) = authority else {
+        return Ok(WebhookTrust::CertManager);
+    };
+    let name = || path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|source| CommandError::Unreadable {
+        name: name(),
+        source,
+    })?;
+    let mut certificates = CertificateDer::pem_slice_iter(text.as_bytes());
+    match certificates.next() {
+        Some(Ok(_)) => Ok(WebhookTrust::Authority(text)),
+        _ => Err(CommandError::Usage {
+            message: format!("`{}` contains no certificate in PEM", name()),
+            help: None,
+        }),
+    }
 }

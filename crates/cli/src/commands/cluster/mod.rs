@@ -60,12 +60,14 @@ pub(crate) async fn run(
             no_lease,
             lease_namespace,
             workers,
+            webhook,
         } => {
             let namespace = lease_namespace.unwrap_or_else(|| "default".to_owned());
             let controlling = run::Controlling {
                 connection,
                 lease: Some(namespace).filter(|_| !no_lease),
                 workers,
+                webhook: run::ServedWebhook::of(webhook),
             };
             run::run(controlling, report).await
         }
@@ -78,6 +80,8 @@ pub(crate) async fn run(
             image,
             namespace,
             replicas,
+            webhook,
+            ca,
             definitions,
             dockerfile,
         } => {
@@ -89,6 +93,10 @@ pub(crate) async fn run(
                         namespace,
                         image: image.unwrap_or_default(),
                         replicas,
+                        webhook: match webhook {
+                            true => Some(manifests::webhook_trust(ca.as_deref())?),
+                            false => None,
+                        },
                     })
                 }
             };
