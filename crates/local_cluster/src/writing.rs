@@ -143,7 +143,7 @@ fn created(
     let address = target.address(meta_text(&object, "name"));
     if let Some(live) = state.store.get(&address) {
         let (resource, name) = (&kind.resource, &*address.name);
-        return Err(match is_deleting(live) {
+        return Err(match is_deleting(&live) {
             true => RefusedRequest::being_deleted(resource, name),
             false => RefusedRequest::already_exists(resource, name),
         });
@@ -215,7 +215,7 @@ fn changed(
             "the name of the object ({stated_name}) does not match the name on the URL ({name})"
         )));
     }
-    let live = state.store.get(&address).cloned();
+    let live = state.store.get(&address);
     let live = live.ok_or_else(|| RefusedRequest::not_found(resource, name))?;
     check_preconditions(target, name, &live, &object, stated.form)?;
     let live_here = in_version(&live, kind, &target.version);
@@ -350,7 +350,7 @@ fn check_namespace(
             &address.resource,
             &target.namespace,
         )),
-        Some(namespace) if is_deleting(namespace) => Err(RefusedRequest::terminating(
+        Some(namespace) if is_deleting(&namespace) => Err(RefusedRequest::terminating(
             &target.kind.resource,
             name,
             &target.namespace,
@@ -362,7 +362,7 @@ fn check_namespace(
 fn free_name(state: &mut ClusterState, target: &RequestTarget, base: &str) -> String {
     loop {
         let name = state.ids.name(base);
-        if state.store.get(&target.address(&name)).is_none() {
+        if !state.store.has(&target.address(&name)) {
             return name;
         }
     }
