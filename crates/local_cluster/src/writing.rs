@@ -12,7 +12,8 @@ use crate::immutable::immutable_changes;
 use crate::kinds::{GenerationForm, KindOrigin, ServedKind, ServedVersion, StatusForm};
 use crate::naming::ObjectAddress;
 use crate::object::{
-    is_deleting, meta_list, meta_text, metadata_of, revision_of, same_content, set_field, set_meta,
+    is_deleting, meta_list, meta_text, metadata_of, revision_of, same_apart_from, same_content,
+    set_field, set_meta,
 };
 use crate::preparing::{prepare_change, prepare_new};
 use crate::request::{Commitment, WriteSettings};
@@ -529,15 +530,11 @@ fn count_generation(kind: &ServedKind, version: &ServedVersion, live: &Json, obj
     if kind.generation == GenerationForm::Absent {
         return;
     }
-    let rest = |object: &Json| {
-        let mut rest = object.clone();
-        set_field(&mut rest, "metadata", None);
-        if version.status == StatusForm::Subresource {
-            set_field(&mut rest, "status", None);
-        }
-        rest
+    let ignored: &[&str] = match version.status {
+        StatusForm::Subresource => &["metadata", "status"],
+        StatusForm::Field => &["metadata"],
     };
-    if rest(live) != rest(object) {
+    if !same_apart_from(live, object, ignored) {
         let generation = live["metadata"]["generation"].as_u64().unwrap_or(0) + 1;
         set_meta(object, "generation", Some(generation.into()));
     }
