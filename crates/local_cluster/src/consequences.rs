@@ -58,7 +58,7 @@ fn removed(state: &mut ClusterState, address: &ObjectAddress, uid: &str, owners:
     if !address.namespace.is_empty() {
         let namespace = ClusterState::namespace_address(&address.namespace);
         match state.store.get(&namespace) {
-            Some(own) if is_deleting(&own) => empty_namespace(state, &address.namespace),
+            Some(own) if is_deleting(&own) => end_if_empty(state, &address.namespace),
             Some(_) if is_default_account(address) => {
                 add_default_account(state, &address.namespace);
             }
@@ -84,20 +84,25 @@ fn removed(state: &mut ClusterState, address: &ObjectAddress, uid: &str, owners:
 
 /// Deletes what is in a namespace, and then the namespace.
 fn empty_namespace(state: &mut ClusterState, name: &str) {
-    let objects = state.store.in_namespace(name);
-    if objects.is_empty() {
-        let address = ClusterState::namespace_address(name);
-        let waits = state.store.get(&address);
-        if waits.is_some_and(|own| meta_list(&own, "finalizers").is_empty()) {
-            state.remove(&address);
-        }
-        return;
-    }
-    for address in objects {
+    end_if_empty(state, name);
+    for address in state.store.in_namespace(name) {
         let live = state.store.get(&address);
         if live.is_some_and(|object| !is_deleting(&object)) {
             begin_deletion(state, &address, DeletionPolicy::Background);
         }
+    }
+}
+
+/// Removes a namespace that is being deleted, if nothing is left in it. Objects that are left are
+/// being deleted, too, and none can be added.
+fn end_if_empty(state: &mut ClusterState, name: &str) {
+    if state.store.has_any_in_namespace(name) {
+        return;
+    }
+    let address = ClusterState::namespace_address(name);
+    let waits = state.store.get(&address);
+    if waits.is_some_and(|own| meta_list(&own, "finalizers").is_empty()) {
+        state.remove(&address);
     }
 }
 

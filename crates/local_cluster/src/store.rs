@@ -265,6 +265,15 @@ impl ObjectStore {
         found
     }
 
+    /// Whether a namespace has an object.
+    pub(crate) fn has_any_in_namespace(&self, namespace: &str) -> bool {
+        let namespace: Arc<str> = namespace.into();
+        self.kinds.values().any(|kind| {
+            let mut all = kind.objects.range((namespace.clone(), "".into())..);
+            all.next().is_some_and(|(place, _)| place.0 == namespace)
+        })
+    }
+
     /// The addresses of all objects of a kind.
     pub(crate) fn of_kind(&self, resource: &ResourceName) -> Vec<ObjectAddress> {
         let kind = self.kinds.get(resource).into_iter();
