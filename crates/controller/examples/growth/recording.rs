@@ -70,13 +70,16 @@ impl Recorder {
             Some(((*name).to_owned(), Json::from(value)))
         });
         let headers: serde_json::Map<String, Json> = headers.collect();
-        let line = json!({
+        let head = json!({
             "method": request.method.as_str(),
             "uri": uri,
             "headers": headers,
-            "body": String::from_utf8_lossy(body),
         });
-        writeln!(self.file, "{line}").unwrap();
+        // The body is JSON in one line.
+        assert!(!body.contains(&b'\n'), "{head}");
+        writeln!(self.file, "{head}").unwrap();
+        self.file.write_all(body).unwrap();
+        self.file.write_all(b"\n").unwrap();
     }
 }
 
@@ -120,8 +123,10 @@ impl tower_service::Service<Request<Body>> for RecordingTransport {
 /// Sends the requests of a file. Returns how many were sent, and how many were refused.
 pub(crate) async fn send_all(client: &Client, path: &Path) -> (u64, u64) {
     let (mut sent, mut refused) = (0, 0);
-    for line in BufReader::new(File::open(path).unwrap()).lines() {
-        let kept: Json = serde_json::from_str(&line.unwrap()).unwrap();
+    let mut lines = BufReader::new(File::open(path).unwrap()).lines();
+    while let Some(head) = lines.next() {
+        let kept: Json = serde_json::from_str(&head.unwrap()).unwrap();
+        let body = lines.next().unwrap().unwrap();
         let text = |json: &Json| json.as_str().unwrap().to_owned();
         let mut request = Request::builder()
             .method(kept["method"].as_str().unwrap())
@@ -129,7 +134,7 @@ pub(crate) async fn send_all(client: &Client, path: &Path) -> (u64, u64) {
         for (name, value) in kept["headers"].as_object().unwrap() {
             request = request.header(name, text(value));
         }
-        let request = request.body(Body::from(text(&kept["body"]).into_bytes()));
+        let request = request.body(Body::from(body.into_bytes()));
         let answer = client.send(request.unwrap()).await.unwrap();
         sent += 1;
         refused += u64::from(!answer.status().is_success());
