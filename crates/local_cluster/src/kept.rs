@@ -3,7 +3,7 @@
 //! Parsed JSON takes about ten times the memory of its text. Most objects are read soon after they
 //! were written, by watches and by who writes them next, and then seldom.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use serde_json::Value as Json;
 
@@ -17,7 +17,8 @@ pub(crate) struct KeptObject(Mutex<KeptForm>);
 #[derive(Debug)]
 enum KeptForm {
     Parsed(Arc<Json>),
-    Text(Box<str>),
+    /// The text, and the object as somebody may still hold it.
+    Text(Box<str>, Weak<Json>),
 }
 
 impl KeptObject {
@@ -28,10 +29,14 @@ impl KeptObject {
 
     /// The object.
     pub(crate) fn object(&self) -> Arc<Json> {
-        match &*self.form() {
+        match &mut *self.form() {
             KeptForm::Parsed(object) => object.clone(),
-            // `pack` leaves only what is read back as it was.
-            KeptForm::Text(text) => Arc::new(serde_json::from_str(text).unwrap_or_default()),
+            KeptForm::Text(text, held) => held.upgrade().unwrap_or_else(|| {
+                // `pack` leaves only what is read back as it was.
+                let object = Arc::new(serde_json::from_str(text).unwrap_or_default());
+                *held = Arc::downgrade(&object);
+                object
+            }),
         }
     }
 
@@ -42,7 +47,7 @@ impl KeptObject {
             && is_exact_as_text(object, DEEPEST)
         {
             let text = object.to_string().into_boxed_str();
-            *form = KeptForm::Text(text);
+            *form = KeptForm::Text(text, Weak::new());
         }
     }
 
@@ -72,7 +77,7 @@ mod tests {
     use super::*;
 
     fn is_text(kept: &KeptObject) -> bool {
-        matches!(&*kept.form(), KeptForm::Text(_))
+        matches!(&*kept.form(), KeptForm::Text(..))
     }
 
     #[test]
