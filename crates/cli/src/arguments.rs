@@ -17,7 +17,9 @@ use blueprint::Address;
 use clap::{Args, Parser, Subcommand};
 
 #[cfg(feature = "kubernetes")]
-pub(crate) use self::cluster::{Cluster, ClusterCommand, Connection, Scripts, WebhookPlace};
+pub(crate) use self::cluster::{
+    ClusterArguments, ClusterCommand, Connection, Scripts, WebhookPlace,
+};
 pub(crate) use self::groups::{
     ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, PartArguments,
     PlanArguments, RefreshArguments, Secrets,
@@ -117,7 +119,7 @@ pub(crate) enum Command {
     Unlock(Unlock),
     Key(Key),
     #[cfg(feature = "kubernetes")]
-    Cluster(Cluster),
+    Cluster(ClusterArguments),
     #[cfg(feature = "kubernetes")]
     Render(Render),
     Fmt(Fmt),

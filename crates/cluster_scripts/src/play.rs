@@ -1,6 +1,6 @@
 //! Plays scripts as a client of a cluster: watches the objects of their kinds and writes statuses.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -29,6 +29,10 @@ const KIND_AGAIN: Duration = Duration::from_secs(2);
 
 /// How long a status that could not be written is not tried again.
 const WRITE_AGAIN: Duration = Duration::from_secs(1);
+
+/// How many objects are played before the watch is read again: the cluster remembers only so many
+/// changes for it.
+const PLAYED_TOGETHER: usize = 64;
 
 /// How fast scripts are played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +133,7 @@ impl Player {
             has_status,
             begun: Instant::now(),
             objects: HashMap::new(),
+            due: BTreeSet::new(),
             runs: HashMap::new(),
         };
         stage.play().await;
@@ -172,6 +177,7 @@ impl PlayedKind {
 type Place = (String, String);
 
 struct Played {
+    /// The object as it was last seen; null while nothing is due, because its change brings it.
     object: Value,
     /// The position of its script.
     script: usize,
@@ -187,6 +193,8 @@ struct Stage<'p> {
     has_status: bool,
     begun: Instant,
     objects: HashMap<Place, Played>,
+    /// The objects for which something is due, by time.
+    due: BTreeSet<(Instant, Place)>,
     /// The number of runs so far of what makes runs: an object, or the objects of one
     /// `generateName`.
     runs: HashMap<String, u64>,
@@ -198,7 +206,7 @@ impl Stage<'_> {
         let events = watcher(all, watcher::Config::default()).default_backoff();
         let mut events = std::pin::pin!(events);
         loop {
-            let next = self.objects.values().filter_map(|one| one.due).min();
+            let next = self.due.first().map(|(due, _)| *due);
             let sleep = async {
                 match next {
                     Some(due) => tokio::time::sleep_until(due).await,
@@ -223,9 +231,9 @@ impl Stage<'_> {
                 self.observe(&object);
             }
             watcher::Event::Delete(object) => {
-                if let Some(gone) = self.objects.remove(&place_of(&object)) {
-                    self.count(gone.due.is_some(), false);
-                }
+                let place = place_of(&object);
+                self.set_due(&place, None);
+                self.objects.remove(&place);
             }
             watcher::Event::Init | watcher::Event::InitDone => {}
         }
@@ -238,15 +246,16 @@ impl Stage<'_> {
         let value = self.typed(from_json(&json));
         let mut scripts = self.player.scripts.iter().enumerate();
         let script = scripts.find(|(_, script)| script.matches(&value) && !is_ending);
-        let before = self.objects.remove(&place);
-        let was_open = before.as_ref().is_some_and(|one| one.due.is_some());
         let Some((at, script)) = script else {
-            self.count(was_open, false);
+            self.set_due(&place, None);
+            self.objects.remove(&place);
             return;
         };
+        let before = self.objects.get(&place);
+        let before_due = before.and_then(|one| one.due);
         let known = before
             .filter(|one| one.script == at)
-            .map(|one| one.progress);
+            .map(|one| one.progress.clone());
         let maker = maker_of(&value, &place);
         let runs = self.runs.get(&maker).copied().unwrap_or_default();
         let now = self.now();
@@ -261,10 +270,28 @@ impl Stage<'_> {
             object: value,
             script: at,
             progress,
-            due: Some(Instant::now()),
+            due: before_due,
         };
-        self.objects.insert(place, played);
-        self.count(was_open, true);
+        self.objects.insert(place.clone(), played);
+        self.set_due(&place, Some(Instant::now()));
+    }
+
+    /// Sets when something is due for an object that is known.
+    fn set_due(&mut self, place: &Place, due: Option<Instant>) {
+        let Some(played) = self.objects.get_mut(place) else {
+            return;
+        };
+        let before = std::mem::replace(&mut played.due, due);
+        if due.is_none() {
+            played.object = Value::Null;
+        }
+        if let Some(before) = before {
+            self.due.remove(&(before, place.clone()));
+        }
+        if let Some(due) = due {
+            self.due.insert((due, place.clone()));
+        }
+        self.count(before.is_some(), due.is_some());
     }
 
     /// The object with its kind, which the items of a list do not state.
@@ -283,11 +310,9 @@ impl Stage<'_> {
 
     async fn play_due(&mut self) {
         let now = Instant::now();
-        let due = self
-            .objects
-            .iter()
-            .filter(|(_, one)| one.due.is_some_and(|due| due <= now));
-        let places: Vec<Place> = due.map(|(place, _)| place.clone()).collect();
+        let due = self.due.iter().take_while(|(due, _)| *due <= now);
+        let due = due.take(PLAYED_TOGETHER);
+        let places: Vec<Place> = due.map(|(_, place)| place.clone()).collect();
         for place in places {
             self.play_object(&place).await;
         }
@@ -316,10 +341,11 @@ impl Stage<'_> {
         match played.progress.due(script, &played.object, at, &time) {
             Ok(Due::Nothing) => self.rest(place),
             Ok(Due::At(due)) => {
-                played.due = Some(match player.pace {
+                let due = match player.pace {
                     Pace::AsWritten => self.begun + due,
                     Pace::AtOnce => Instant::now(),
-                });
+                };
+                self.set_due(place, Some(due));
             }
             Ok(Due::Status(status)) => {
                 let (step, steps) = played.progress.steps(script);
@@ -331,9 +357,7 @@ impl Stage<'_> {
                     }),
                     Err(message) => {
                         player.tell(ScriptEvent::Failed { object, message });
-                        if let Some(played) = self.objects.get_mut(place) {
-                            played.due = Some(Instant::now() + WRITE_AGAIN);
-                        }
+                        self.set_due(place, Some(Instant::now() + WRITE_AGAIN));
                     }
                 }
             }
@@ -367,15 +391,13 @@ impl Stage<'_> {
         match written {
             Ok(object) => {
                 let now = self.now();
-                if let Some(played) = self.objects.get_mut(place) {
-                    played.progress.advance(now);
-                    played.due = Some(Instant::now());
-                }
                 let json = serde_json::to_value(&object).unwrap_or_default();
                 let value = self.typed(from_json(&json));
                 if let Some(played) = self.objects.get_mut(place) {
+                    played.progress.advance(now);
                     played.object = value;
                 }
+                self.set_due(place, Some(Instant::now()));
                 Ok(())
             }
             Err(kube::Error::Api(status)) if status.code == 404 => {
@@ -387,11 +409,7 @@ impl Stage<'_> {
     }
 
     fn rest(&mut self, place: &Place) {
-        if let Some(played) = self.objects.get_mut(place)
-            && played.due.take().is_some()
-        {
-            self.count(true, false);
-        }
+        self.set_due(place, None);
     }
 
     /// Keeps the number of objects that have something before them.

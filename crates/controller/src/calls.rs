@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Map, Name, Value};
 use cartographer::reconcile::{
-    AccountName, Answer, Call, FoundObject, Identity, ObjectName, Refusal, RefusalReason,
+    AccountName, Call, ClusterAnswer, FoundObject, Identity, ObjectName, Refusal, RefusalReason,
 };
 use http::Method;
 use kube::Client;
@@ -54,7 +54,7 @@ impl ClusterAccess {
         call: &Call,
         caches: &ObjectCaches,
         options: &ControllerOptions,
-    ) -> Answer {
+    ) -> ClusterAnswer {
         let account = match (call, identity) {
             (Call::Account(account), _) | (_, Identity::Account(account)) => Some(account),
             (_, Identity::Controller) => None,
@@ -63,18 +63,18 @@ impl ClusterAccess {
             None => self.controller.clone(),
             Some(account) => match self.account(account, caches, options).await {
                 Ok(Some(connection)) => connection,
-                Ok(None) if matches!(call, Call::Account(_)) => return Answer::Missing,
+                Ok(None) if matches!(call, Call::Account(_)) => return ClusterAnswer::Missing,
                 Ok(None) => {
-                    return Answer::Refused(Refusal {
+                    return ClusterAnswer::Refused(Refusal {
                         reason: RefusalReason::Unavailable,
                         message: "the service account does not exist any more".to_owned(),
                     });
                 }
-                Err(refusal) => return Answer::Refused(refusal),
+                Err(refusal) => return ClusterAnswer::Refused(refusal),
             },
         };
         let answer = match call {
-            Call::Account(_) => Ok(Answer::Done),
+            Call::Account(_) => Ok(ClusterAnswer::Done),
             Call::Get(object) => self.get(&connection, object).await,
             Call::List {
                 api_version,
@@ -92,12 +92,12 @@ impl ClusterAccess {
         };
         match answer {
             Ok(answer) => answer,
-            Err(UnansweredCall::Refusal(refusal)) => Answer::Refused(refusal),
+            Err(UnansweredCall::Refusal(refusal)) => ClusterAnswer::Refused(refusal),
             Err(UnansweredCall::Request(failure)) => {
                 if let Some(account) = account.filter(|_| failure.is_unauthorized()) {
                     self.tokens.forget(account);
                 }
-                Answer::Refused(failure.refusal())
+                ClusterAnswer::Refused(failure.refusal())
             }
         }
     }
@@ -131,13 +131,13 @@ impl ClusterAccess {
         &self,
         connection: &ApiConnection,
         object: &ObjectName,
-    ) -> Result<Answer, UnansweredCall> {
+    ) -> Result<ClusterAnswer, UnansweredCall> {
         let kind = self.kind(&object.api_version, &object.kind).await?;
         let path = kind.path(object.namespace.as_deref(), &object.name);
         self.counters.count_request("get", &kind.resource());
         match self.send(connection, Method::GET, &path, &kind, None).await {
-            Ok(found) => Ok(Answer::Object(found_object(&kind, &found))),
-            Err(failure) if failure.is_missing() => Ok(Answer::Missing),
+            Ok(found) => Ok(ClusterAnswer::Object(found_object(&kind, &found))),
+            Err(failure) if failure.is_missing() => Ok(ClusterAnswer::Missing),
             Err(failure) => Err(failure.into()),
         }
     }
@@ -149,7 +149,7 @@ impl ClusterAccess {
         kind: &Name,
         namespace: Option<&str>,
         labels: Option<&Map>,
-    ) -> Result<Answer, UnansweredCall> {
+    ) -> Result<ClusterAnswer, UnansweredCall> {
         let served = self.kind(api_version, kind).await?;
         let selector = selector_of(labels).map_err(UnansweredCall::Refusal)?;
         let collection = served.collection(namespace);
@@ -172,7 +172,7 @@ impl ClusterAccess {
                 Some(token) if !token.is_empty() => {
                     path = format!("{first}&continue={}", query_part(token));
                 }
-                _ => return Ok(Answer::List(all)),
+                _ => return Ok(ClusterAnswer::List(all)),
             }
         }
     }
@@ -182,7 +182,7 @@ impl ClusterAccess {
         connection: &ApiConnection,
         object: &Value,
         write: Write,
-    ) -> Result<Answer, UnansweredCall> {
+    ) -> Result<ClusterAnswer, UnansweredCall> {
         let mut body = body_of(object).map_err(UnansweredCall::Refusal)?;
         let text = |at: &Json| at.as_str().map(Name::from);
         let (Some(api_version), Some(name)) = (text(&body["apiVersion"]), text(&body["kind"]))
@@ -224,7 +224,7 @@ impl ClusterAccess {
         let found = self
             .send(connection, method, &path, &kind, Some(body))
             .await?;
-        Ok(Answer::Object(found_object(&kind, &found)))
+        Ok(ClusterAnswer::Object(found_object(&kind, &found)))
     }
 
     async fn delete(
@@ -232,7 +232,7 @@ impl ClusterAccess {
         connection: &ApiConnection,
         object: &ObjectName,
         uid: &Name,
-    ) -> Result<Answer, UnansweredCall> {
+    ) -> Result<ClusterAnswer, UnansweredCall> {
         let kind = self.kind(&object.api_version, &object.kind).await?;
         let path = kind.path(object.namespace.as_deref(), &object.name);
         let options = serde_json::json!({
@@ -250,9 +250,11 @@ impl ClusterAccess {
             .send(connection, Method::DELETE, &path, &kind, Some(body))
             .await
         {
-            Ok(_) => Ok(Answer::Done),
+            Ok(_) => Ok(ClusterAnswer::Done),
             // A conflict says that the object with this name has another uid.
-            Err(failure) if failure.is_missing() || failure.is_conflict() => Ok(Answer::Missing),
+            Err(failure) if failure.is_missing() || failure.is_conflict() => {
+                Ok(ClusterAnswer::Missing)
+            }
             Err(failure) => Err(failure.into()),
         }
     }
@@ -355,7 +357,7 @@ mod tests {
 
     use super::*;
 
-    async fn list(access: &ClusterAccess, kind: &str) -> Answer {
+    async fn list(access: &ClusterAccess, kind: &str) -> ClusterAnswer {
         let call = Call::List {
             api_version: "v1".into(),
             kind: kind.into(),
@@ -395,7 +397,7 @@ mod tests {
                 .send(Method::POST, path, &kind, Some(body));
             created.await.unwrap();
         }
-        let Answer::List(found) = list(&access, "ConfigMap").await else {
+        let ClusterAnswer::List(found) = list(&access, "ConfigMap").await else {
             panic!("the list is refused");
         };
         assert_eq!(found.len(), total);
@@ -411,7 +413,7 @@ mod tests {
     async fn kind_that_the_server_does_not_have_is_refused() {
         let cluster = LocalCluster::new(ClusterOptions::default());
         let access = ClusterAccess::new(Client::new(cluster.service(), "default"));
-        let Answer::Refused(refusal) = list(&access, "Unheard").await else {
+        let ClusterAnswer::Refused(refusal) = list(&access, "Unheard").await else {
             panic!("the list is answered");
         };
         assert_eq!(refusal.reason, RefusalReason::KindMissing);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use blueprint::{Name, Value};
 use cartographer::reconcile::{
-    Answer, Call, Outcome, Reconcile, ReconcileOptions, RefusalReason, Request, RequestId, Retry,
+    Call, ClusterAnswer, ClusterRequest, Reconcile, ReconcileOptions, ReconcileOutcome,
+    RefusalReason, RequestId, Retry,
 };
 use cartographer::ytt_templates::InProcessYtt;
 use futures::StreamExt as _;
@@ -77,7 +78,7 @@ struct ReconcileRun<'s> {
 
 impl ReconcileRun<'_> {
     /// Sends requests until the machine has its end.
-    async fn carry_out(&mut self, mut machine: Reconcile) -> Option<Outcome> {
+    async fn carry_out(&mut self, mut machine: Reconcile) -> Option<ReconcileOutcome> {
         let mut open = FuturesUnordered::new();
         loop {
             for request in machine.requests() {
@@ -87,7 +88,7 @@ impl ReconcileRun<'_> {
                 return machine.outcome().cloned();
             };
             see_answer(&mut self.seen, &answer, deleted.as_ref());
-            if let Answer::Refused(refusal) = &answer {
+            if let ClusterAnswer::Refused(refusal) = &answer {
                 self.forbidden |= refusal.reason == RefusalReason::Forbidden;
             }
             machine.answer(id, answer);
@@ -100,7 +101,7 @@ impl ReconcileRun<'_> {
         &mut self,
         key: &ReconcileKey,
         object: &Arc<Value>,
-        outcome: &Outcome,
+        outcome: &ReconcileOutcome,
     ) -> Result<(), RequestFailure> {
         let Some(status) = &outcome.status else {
             return Ok(());
@@ -137,7 +138,7 @@ impl ReconcileRun<'_> {
     }
 
     /// Records the events.
-    async fn record_events(&self, object: &Value, outcome: &Outcome) {
+    async fn record_events(&self, object: &Value, outcome: &ReconcileOutcome) {
         let now = self.state.options.now();
         for event in &outcome.events {
             // An event is a note for people: a server that refuses one stops nothing.
@@ -147,7 +148,10 @@ impl ReconcileRun<'_> {
 }
 
 /// Carries out a request. Returns the uid of what a deletion was for, too.
-async fn answer(state: &ControllerState, request: Request) -> (RequestId, Answer, Option<Name>) {
+async fn answer(
+    state: &ControllerState,
+    request: ClusterRequest,
+) -> (RequestId, ClusterAnswer, Option<Name>) {
     let deleted = match &request.call {
         Call::Delete { uid, .. } => Some(uid.clone()),
         _ => None,

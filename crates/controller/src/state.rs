@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueprint::{Name, Value};
 use cartographer::kinds::{CartoKind, KindFamily};
-use cartographer::reconcile::{AccountName, Answer, FoundObject, Watches};
+use cartographer::reconcile::{AccountName, ClusterAnswer, FoundObject, Watches};
 use cartographer::selection::select_blueprint;
 use kube::Client;
 use tokio::sync::{Notify, mpsc};
@@ -392,17 +392,17 @@ pub(crate) fn see(seen: &mut SeenVersions, object: &Value) {
 }
 
 /// Records what an answer showed. `deleted` is the uid of an object that the request deleted.
-pub(crate) fn see_answer(seen: &mut SeenVersions, answer: &Answer, deleted: Option<&Name>) {
+pub(crate) fn see_answer(seen: &mut SeenVersions, answer: &ClusterAnswer, deleted: Option<&Name>) {
     let all: &[FoundObject] = match answer {
-        Answer::Object(found) => std::slice::from_ref(found),
-        Answer::List(found) => found,
-        Answer::Done => {
+        ClusterAnswer::Object(found) => std::slice::from_ref(found),
+        ClusterAnswer::List(found) => found,
+        ClusterAnswer::Done => {
             if let Some(uid) = deleted {
                 seen.insert(uid.clone(), DELETED);
             }
             &[]
         }
-        Answer::Missing | Answer::Refused(_) => &[],
+        ClusterAnswer::Missing | ClusterAnswer::Refused(_) => &[],
     };
     for found in all {
         see(seen, &found.object);

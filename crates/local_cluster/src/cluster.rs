@@ -390,7 +390,7 @@ fn delete(
     let settings = DeletionSettings::read(request, object_of(request)?.as_ref())?;
     let address = target.address(name);
     let resource = &target.kind.resource;
-    let live = state.store.get(&address).cloned();
+    let live = state.store.get(&address);
     let live = live.ok_or_else(|| RefusedRequest::not_found(resource, name))?;
     settings.check(&target.kind, &live)?;
     let progress = match settings.commitment {
@@ -449,14 +449,15 @@ fn delete_all(
         .store
         .select(&target.kind.resource, &target.namespace, &filter, None);
     let addresses: Vec<ObjectAddress> = selected
-        .map(|object| {
-            let (namespace, name) = (meta_text(object, "namespace"), meta_text(object, "name"));
+        .map(|kept| {
+            let object = kept.object();
+            let (namespace, name) = (meta_text(&object, "namespace"), meta_text(&object, "name"));
             ClusterState::address(&target.kind, namespace, name)
         })
         .collect();
     let mut objects = Vec::with_capacity(addresses.len());
     for address in addresses {
-        let Some(live) = state.store.get(&address).cloned() else {
+        let Some(live) = state.store.get(&address) else {
             continue;
         };
         if settings.commitment == Commitment::Stored {

@@ -34,7 +34,7 @@ pub(crate) fn settle(state: &mut ClusterState) {
 }
 
 fn stored(state: &mut ClusterState, address: &ObjectAddress) {
-    let Some(object) = state.store.get(address).cloned() else {
+    let Some(object) = state.store.get(address) else {
         return;
     };
     if address.resource.is("", "namespaces") {
@@ -58,7 +58,7 @@ fn removed(state: &mut ClusterState, address: &ObjectAddress, uid: &str, owners:
     if !address.namespace.is_empty() {
         let namespace = ClusterState::namespace_address(&address.namespace);
         match state.store.get(&namespace) {
-            Some(own) if is_deleting(own) => empty_namespace(state, &address.namespace),
+            Some(own) if is_deleting(&own) => end_if_empty(state, &address.namespace),
             Some(_) if is_default_account(address) => {
                 add_default_account(state, &address.namespace);
             }
@@ -66,7 +66,7 @@ fn removed(state: &mut ClusterState, address: &ObjectAddress, uid: &str, owners:
         }
     }
     if let Some(definition) = definition_of(state, &address.resource)
-        && let Some(object) = state.store.get(&definition).cloned()
+        && let Some(object) = state.store.get(&definition)
         && is_deleting(&object)
     {
         empty_kind(state, &object);
@@ -84,20 +84,25 @@ fn removed(state: &mut ClusterState, address: &ObjectAddress, uid: &str, owners:
 
 /// Deletes what is in a namespace, and then the namespace.
 fn empty_namespace(state: &mut ClusterState, name: &str) {
-    let objects = state.store.in_namespace(name);
-    if objects.is_empty() {
-        let address = ClusterState::namespace_address(name);
-        let waits = state.store.get(&address);
-        if waits.is_some_and(|own| meta_list(own, "finalizers").is_empty()) {
-            state.remove(&address);
-        }
-        return;
-    }
-    for address in objects {
+    end_if_empty(state, name);
+    for address in state.store.in_namespace(name) {
         let live = state.store.get(&address);
-        if live.is_some_and(|object| !is_deleting(object)) {
+        if live.is_some_and(|object| !is_deleting(&object)) {
             begin_deletion(state, &address, DeletionPolicy::Background);
         }
+    }
+}
+
+/// Removes a namespace that is being deleted, if nothing is left in it. Objects that are left are
+/// being deleted, too, and none can be added.
+fn end_if_empty(state: &mut ClusterState, name: &str) {
+    if state.store.has_any_in_namespace(name) {
+        return;
+    }
+    let address = ClusterState::namespace_address(name);
+    let waits = state.store.get(&address);
+    if waits.is_some_and(|own| meta_list(&own, "finalizers").is_empty()) {
+        state.remove(&address);
     }
 }
 
@@ -115,7 +120,7 @@ fn empty_kind(state: &mut ClusterState, definition: &Json) {
     }
     for address in objects {
         let live = state.store.get(&address);
-        if live.is_some_and(|object| !is_deleting(object)) {
+        if live.is_some_and(|object| !is_deleting(&object)) {
             begin_deletion(state, &address, DeletionPolicy::Background);
         }
     }
@@ -132,7 +137,7 @@ fn definition_address(name: &str) -> ObjectAddress {
 /// The definition of a kind that has one.
 fn definition_of(state: &ClusterState, resource: &ResourceName) -> Option<ObjectAddress> {
     let address = definition_address(&format!("{}.{}", resource.plural, resource.group));
-    state.store.get(&address).map(|_| address)
+    state.store.has(&address).then_some(address)
 }
 
 fn is_default_account(address: &ObjectAddress) -> bool {
@@ -146,7 +151,7 @@ fn add_default_account(state: &mut ClusterState, namespace: &str) {
         namespace: namespace.into(),
         name: DEFAULT_ACCOUNT.into(),
     };
-    if state.store.get(&address).is_some() {
+    if state.store.has(&address) {
         return;
     }
     let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {
@@ -168,7 +173,7 @@ fn follow_policy(state: &mut ClusterState, address: &ObjectAddress, object: &Jso
         let dependants = state.store.dependants(uid);
         let is_blocked = dependants.iter().any(|dependant| {
             let live = state.store.get(dependant);
-            live.is_some_and(|live| blocks(live, uid))
+            live.is_some_and(|live| blocks(&live, uid))
         });
         if !is_blocked {
             without_finalizer(state, address, FOREGROUND);
@@ -195,7 +200,7 @@ fn revisit_owner(state: &mut ClusterState, uid: &str) {
     let Some(address) = state.store.by_uid(uid).cloned() else {
         return;
     };
-    if let Some(object) = state.store.get(&address).cloned()
+    if let Some(object) = state.store.get(&address)
         && is_deleting(&object)
     {
         follow_policy(state, &address, &object);
@@ -215,7 +220,7 @@ enum OwnerState {
 
 /// Deletes an object of whose owners none is left, and removes references to owners that are gone.
 fn check_owners(state: &mut ClusterState, address: &ObjectAddress) {
-    let Some(object) = state.store.get(address).cloned() else {
+    let Some(object) = state.store.get(address) else {
         return;
     };
     let owners = object["metadata"]["ownerReferences"].as_array();
@@ -270,7 +275,7 @@ fn owner_state(state: &ClusterState, dependant: &ObjectAddress, owner: &Json) ->
         return OwnerState::Absent;
     }
     let is_waiting = state.store.get(address).is_some_and(|object| {
-        is_deleting(object) && meta_list(object, "finalizers").contains(&FOREGROUND)
+        is_deleting(&object) && meta_list(&object, "finalizers").contains(&FOREGROUND)
     });
     match is_waiting && owner["blockOwnerDeletion"] == true {
         true => OwnerState::Waiting,
@@ -283,7 +288,7 @@ fn drop_owners(state: &mut ClusterState, address: &ObjectAddress, uids: &[String
     let Some(live) = state.store.get(address) else {
         return;
     };
-    let mut object = Json::clone(live);
+    let mut object = Json::clone(&live);
     let owners = object["metadata"]["ownerReferences"].as_array();
     let mut kept = owners.cloned().unwrap_or_default();
     let count = kept.len();

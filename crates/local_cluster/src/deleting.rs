@@ -200,7 +200,7 @@ pub(crate) fn begin_deletion(
     address: &ObjectAddress,
     policy: DeletionPolicy,
 ) -> Option<DeletionProgress> {
-    let live = state.store.get(address).cloned()?;
+    let live = state.store.get(address)?;
     let object = after_deletion(state, address, &live, policy);
     if is_released(address, &object) {
         return state.remove(address).map(DeletionProgress::Gone);
@@ -216,13 +216,13 @@ pub(crate) fn without_finalizer(state: &mut ClusterState, address: &ObjectAddres
     let Some(live) = state.store.get(address) else {
         return;
     };
-    let mut kept = meta_list(live, "finalizers");
+    let mut kept = meta_list(&live, "finalizers");
     let count = kept.len();
     kept.retain(|own| *own != name);
     if kept.len() == count {
         return;
     }
-    let mut object = Json::clone(live);
+    let mut object = Json::clone(&live);
     let kept = (!kept.is_empty()).then(|| Json::from(kept));
     set_meta(&mut object, "finalizers", kept);
     state.put(address, object);

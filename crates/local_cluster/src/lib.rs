@@ -19,6 +19,7 @@ mod discovery;
 mod failure;
 mod ids;
 mod immutable;
+mod kept;
 mod kinds;
 mod metadata;
 mod naming;

@@ -65,16 +65,61 @@ pub(crate) fn set_field(object: &mut Json, field: &str, value: Option<Json>) {
 
 /// Whether two objects are equal but for `metadata.managedFields[].time` and the resource version.
 pub(crate) fn same_content(a: &Json, b: &Json) -> bool {
-    without_times(a) == without_times(b)
+    same_apart_from(a, b, &["metadata"])
+        && same_apart_from(
+            &a["metadata"],
+            &b["metadata"],
+            &["resourceVersion", "managedFields"],
+        )
+        && same_managers(&a["metadata"], &b["metadata"])
 }
 
-fn without_times(object: &Json) -> Json {
-    let mut object = object.clone();
-    if let Some(entries) = object["metadata"]["managedFields"].as_array_mut() {
-        for entry in entries {
-            set_field(entry, "time", None);
+fn same_managers(a: &Json, b: &Json) -> bool {
+    match (a.get("managedFields"), b.get("managedFields")) {
+        (Some(Json::Array(a)), Some(Json::Array(b))) => {
+            let mut pairs = a.iter().zip(b);
+            a.len() == b.len() && pairs.all(|(a, b)| same_apart_from(a, b, &["time"]))
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Whether two maps are equal apart from some fields. Other values must be equal.
+pub(crate) fn same_apart_from(a: &Json, b: &Json, ignored: &[&str]) -> bool {
+    let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else {
+        return a == b;
+    };
+    let counts = |name: &String| !ignored.contains(&name.as_str());
+    let count = |entries: &Map<String, Json>| entries.keys().filter(|name| counts(name)).count();
+    let mut own = a.iter().filter(|(name, _)| counts(name));
+    count(a) == count(b) && own.all(|(name, value)| b.get(name) == Some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn content_is_what_is_neither_version_nor_time() {
+        let object = |version: &str, time: &str, manager: &str| {
+            json!({"kind": "Thing", "metadata": {"name": "a", "resourceVersion": version,
+                "managedFields": [{"manager": manager, "time": time}]}})
+        };
+        let a = object("1", "10:00", "m");
+        assert!(same_content(&a, &object("2", "11:00", "m")));
+        assert!(!same_content(&a, &object("1", "10:00", "other")));
+        for (path, value) in [("/kind", json!("Other")), ("/metadata/name", json!("b"))] {
+            let mut changed = a.clone();
+            *changed.pointer_mut(path).unwrap() = value;
+            assert!(!same_content(&a, &changed), "{path}");
+        }
+        for place in ["", "/metadata", "/metadata/managedFields/0"] {
+            let mut longer = a.clone();
+            longer.pointer_mut(place).unwrap()["further"] = json!(1);
+            assert!(!same_content(&a, &longer), "{place}");
+            assert!(!same_content(&longer, &a), "{place}");
         }
     }
-    set_meta(&mut object, "resourceVersion", None);
-    object
 }

@@ -113,7 +113,8 @@ fn own_schema(state: &ClusterState, kind: &ServedKind, version: &str) -> Json {
         namespace: "".into(),
         name: name.as_str().into(),
     });
-    let versions = definition.and_then(|definition| definition["spec"]["versions"].as_array());
+    let versions = definition.as_ref();
+    let versions = versions.and_then(|definition| definition["spec"]["versions"].as_array());
     let stated = versions
         .into_iter()
         .flatten()

@@ -51,7 +51,7 @@ pub(crate) fn patch(
         return Err(unsupported(target, media_type));
     }
     let patch = json_text(request)?;
-    let live = state.store.get(&target.address(name)).cloned();
+    let live = state.store.get(&target.address(name));
     let live = live.ok_or_else(|| RefusedRequest::not_found(&target.kind.resource, name))?;
     let live = in_version(&live, &target.kind, &target.version);
     let object = match media_type {
@@ -122,7 +122,7 @@ fn applied(
             "metadata.name ({stated_name}) does not match the name on the URL ({name})"
         )));
     }
-    if part == ChangedPart::Status && state.store.get(&target.address(name)).is_none() {
+    if part == ChangedPart::Status && !state.store.has(&target.address(name)) {
         return Err(RefusedRequest::not_found(&kind.resource, name));
     }
     check_declared(target, version, &stated)?;
@@ -132,7 +132,7 @@ fn applied(
     }
     keep_part(version, part, &mut stated);
     let address = target.address(name);
-    let live = state.store.get(&address).cloned();
+    let live = state.store.get(&address);
     let live = live.map(|live| in_version(&live, kind, &target.version));
     if live.is_none() {
         let uid = meta_text(&stated, "uid");

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value as Json, json};
 
 use crate::failure::RefusedRequest;
+use crate::kept::KeptObject;
 use crate::object::meta_text;
 use crate::request::ApiRequest;
 use crate::selector::ObjectFilter;
@@ -27,7 +28,7 @@ pub(crate) fn read(
 ) -> Result<ApiResponse, RefusedRequest> {
     let object = state.store.get(&target.address(name));
     let object = object.ok_or_else(|| RefusedRequest::not_found(&target.kind.resource, name))?;
-    let shown = view.of(&in_version(object, &target.kind, &target.version));
+    let shown = view.of(&in_version(&object, &target.kind, &target.version));
     Ok(ApiResponse::json(200, &shown))
 }
 
@@ -113,18 +114,19 @@ pub(crate) fn list(
     let mut found = state
         .store
         .select(resource, &target.namespace, &filter, after.as_ref());
-    let shown: Vec<&Arc<Json>> = match limit {
+    let shown: Vec<&Arc<KeptObject>> = match limit {
         Some(limit) => found.by_ref().take(limit).collect(),
         None => found.by_ref().collect(),
     };
     let mut metadata = json!({"resourceVersion": revision.max(1).to_string()});
     let rest = found.count();
     if let Some(last) = shown.last().filter(|_| rest > 0) {
+        let last = last.object();
         let cursor = ListCursor {
             revision,
             last: (
-                meta_text(last, "namespace").into(),
-                meta_text(last, "name").into(),
+                meta_text(&last, "namespace").into(),
+                meta_text(&last, "name").into(),
             ),
         };
         metadata["continue"] = cursor.write().into();
@@ -132,8 +134,8 @@ pub(crate) fn list(
             metadata["remainingItemCount"] = rest.into();
         }
     }
-    let objects = shown.into_iter();
-    let items = objects.map(|object| view.of(&in_version(object, &target.kind, &target.version)));
+    let objects = shown.into_iter().map(|kept| kept.object());
+    let items = objects.map(|object| view.of(&in_version(&object, &target.kind, &target.version)));
     Ok(ApiResponse::bytes(
         200,
         written_list(target, view, &metadata, items).into(),

@@ -25,7 +25,7 @@ pub(crate) fn scale_answer(
     request: &ApiRequest,
 ) -> Result<ApiResponse, RefusedRequest> {
     let resource = &target.kind.resource;
-    let live = state.store.get(&target.address(name)).cloned();
+    let live = state.store.get(&target.address(name));
     let live = live.ok_or_else(|| RefusedRequest::not_found(resource, name))?;
     let live = in_version(&live, &target.kind, &target.version);
     let scale = paths.scale_of(&live);

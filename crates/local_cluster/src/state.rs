@@ -77,8 +77,8 @@ impl ClusterState {
     /// Stores an object, or removes it if a deletion waited only for what the object no longer has.
     /// Returns the object.
     pub(crate) fn put(&mut self, address: &ObjectAddress, object: Json) -> Arc<Json> {
-        let live = self.store.get(address);
-        if let Some(live) = live
+        let before = self.store.get(address);
+        if let Some(live) = &before
             && is_released(address, &object)
         {
             // The client sees what it wrote, at the version that was the last stored one.
@@ -88,7 +88,6 @@ impl ClusterState {
             self.remove(address);
             return Arc::new(last);
         }
-        let before = self.store.get(address).cloned();
         let stored = self.store.put(address, object);
         if is_definition(&address.resource) {
             self.define(&stored);

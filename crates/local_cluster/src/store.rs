@@ -10,9 +10,13 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use tokio::sync::watch;
 
+use crate::kept::KeptObject;
 use crate::naming::{ObjectAddress, ResourceName};
 use crate::object::{meta_text, set_meta};
 use crate::selector::ObjectFilter;
+
+/// The number of written objects that stay parsed.
+const PARSED_OBJECTS: usize = 1024;
 
 /// Namespace and name.
 pub(crate) type ObjectPlace = (Arc<str>, Arc<str>);
@@ -26,12 +30,14 @@ pub(crate) struct ObjectStore {
     /// The objects that name an owner, by the uid of the owner.
     dependants: HashMap<String, BTreeSet<ObjectAddress>>,
     remembered: usize,
+    /// The last written objects, which are still parsed.
+    parsed: VecDeque<Arc<KeptObject>>,
 }
 
 /// The objects of a kind.
 #[derive(Debug)]
 struct KindObjects {
-    objects: BTreeMap<ObjectPlace, Arc<Json>>,
+    objects: BTreeMap<ObjectPlace, Arc<KeptObject>>,
     labels: HashMap<(String, String), BTreeSet<ObjectPlace>>,
     changes: VecDeque<ObjectChange>,
     /// The revision of the newest change that is forgotten.
@@ -44,9 +50,9 @@ struct KindObjects {
 #[derive(Clone, Debug)]
 pub(crate) struct ObjectChange {
     pub(crate) revision: u64,
-    pub(crate) before: Option<Arc<Json>>,
+    pub(crate) before: Option<Arc<KeptObject>>,
     /// The object; after a deletion its last state, with the revision of the deletion.
-    pub(crate) object: Arc<Json>,
+    pub(crate) object: Arc<KeptObject>,
     pub(crate) is_deletion: bool,
 }
 
@@ -113,6 +119,7 @@ impl ObjectStore {
             by_uid: HashMap::new(),
             dependants: HashMap::new(),
             remembered,
+            parsed: VecDeque::new(),
         }
     }
 
@@ -121,7 +128,15 @@ impl ObjectStore {
         self.revision
     }
 
-    pub(crate) fn get(&self, address: &ObjectAddress) -> Option<&Arc<Json>> {
+    pub(crate) fn get(&self, address: &ObjectAddress) -> Option<Arc<Json>> {
+        Some(self.kept(address)?.object())
+    }
+
+    pub(crate) fn has(&self, address: &ObjectAddress) -> bool {
+        self.kept(address).is_some()
+    }
+
+    fn kept(&self, address: &ObjectAddress) -> Option<&Arc<KeptObject>> {
         let place = (address.namespace.clone(), address.name.clone());
         self.kinds.get(&address.resource)?.objects.get(&place)
     }
@@ -146,14 +161,16 @@ impl ObjectStore {
             Some(self.revision.to_string().into()),
         );
         let object = Arc::new(object);
+        let kept = self.keep(object.clone());
         let place = (address.namespace.clone(), address.name.clone());
         let kind = self.kind_mut(&address.resource);
-        let before = kind.objects.insert(place.clone(), object.clone());
-        if let Some(before) = &before {
+        let before = kind.objects.insert(place.clone(), kept.clone());
+        let object_before = before.as_ref().map(|before| before.object());
+        if let Some(before) = &object_before {
             kind.unindex(&place, before);
         }
         kind.index(&place, &object);
-        if let Some(before) = &before {
+        if let Some(before) = &object_before {
             self.unlink(address, before);
         }
         self.link(address, &object);
@@ -162,7 +179,7 @@ impl ObjectStore {
             ObjectChange {
                 revision: self.revision,
                 before,
-                object: object.clone(),
+                object: kept,
                 is_deletion: false,
             },
         );
@@ -174,19 +191,21 @@ impl ObjectStore {
         let place = (address.namespace.clone(), address.name.clone());
         let kind = self.kinds.get_mut(&address.resource)?;
         let before = kind.objects.remove(&place)?;
-        kind.unindex(&place, &before);
-        self.unlink(address, &before);
+        let object_before = before.object();
+        kind.unindex(&place, &object_before);
+        self.unlink(address, &object_before);
         self.revision += 1;
-        let mut last = Json::clone(&before);
+        let mut last = Json::clone(&object_before);
         let revision = Json::from(self.revision.to_string());
         set_meta(&mut last, "resourceVersion", Some(revision));
         let last = Arc::new(last);
+        let kept = self.keep(last.clone());
         self.remember(
             &address.resource,
             ObjectChange {
                 revision: self.revision,
                 before: Some(before),
-                object: last.clone(),
+                object: kept,
                 is_deletion: true,
             },
         );
@@ -201,13 +220,15 @@ impl ObjectStore {
         namespace: &str,
         filter: &'s ObjectFilter,
         after: Option<&ObjectPlace>,
-    ) -> Box<dyn Iterator<Item = &'s Arc<Json>> + 's> {
+    ) -> Box<dyn Iterator<Item = &'s Arc<KeptObject>> + 's> {
         let Some(kind) = self.kinds.get(resource) else {
             return Box::new(std::iter::empty());
         };
         let namespace: Arc<str> = namespace.into();
         let after = after.cloned();
-        let selected = move |object: &&'s Arc<Json>| filter.selects(object);
+        let all_selected = *filter == ObjectFilter::default();
+        let selected =
+            move |kept: &&'s Arc<KeptObject>| all_selected || filter.selects(&kept.object());
         if let Some(name) = filter.wanted_name().filter(|_| !namespace.is_empty()) {
             let place = (namespace, Arc::from(name));
             let is_after = after.is_none_or(|after| place > after);
@@ -242,6 +263,15 @@ impl ObjectStore {
             found.extend(own.map(|(place, _)| address_of(resource, place)));
         }
         found
+    }
+
+    /// Whether a namespace has an object.
+    pub(crate) fn has_any_in_namespace(&self, namespace: &str) -> bool {
+        let namespace: Arc<str> = namespace.into();
+        self.kinds.values().any(|kind| {
+            let mut all = kind.objects.range((namespace.clone(), "".into())..);
+            all.next().is_some_and(|(place, _)| place.0 == namespace)
+        })
     }
 
     /// The addresses of all objects of a kind.
@@ -290,6 +320,18 @@ impl ObjectStore {
     fn remember(&mut self, resource: &ResourceName, change: ObjectChange) {
         let limit = self.remembered;
         self.kind_mut(resource).remember(change, limit);
+    }
+
+    /// Keeps an object parsed, and an older one as text.
+    fn keep(&mut self, object: Arc<Json>) -> Arc<KeptObject> {
+        let kept = KeptObject::new(object);
+        self.parsed.push_back(kept.clone());
+        if self.parsed.len() > PARSED_OBJECTS
+            && let Some(oldest) = self.parsed.pop_front()
+        {
+            oldest.pack();
+        }
+        kept
     }
 
     fn link(&mut self, address: &ObjectAddress, object: &Json) {

@@ -33,7 +33,7 @@ pub(crate) fn issue(
     let address = target.address(name);
     let account = state.store.get(&address);
     let account = account.ok_or_else(|| RefusedRequest::not_found(&address.resource, name))?;
-    let account_uid = meta_text(account, "uid").to_owned();
+    let account_uid = meta_text(&account, "uid").to_owned();
     let seconds = request["spec"]["expirationSeconds"]
         .as_i64()
         .unwrap_or(DEFAULT);
@@ -102,6 +102,6 @@ pub(crate) fn issue(
 pub(crate) fn user_of_token(state: &ClusterState, token: &str) -> Option<ApiUser> {
     let issued = state.tokens.get(token)?;
     let account = state.store.get(&issued.account)?;
-    let is_same = meta_text(account, "uid") == issued.account_uid;
+    let is_same = meta_text(&account, "uid") == issued.account_uid;
     (is_same && issued.expires > state.now()).then(|| issued.user.clone())
 }

@@ -141,9 +141,9 @@ pub(crate) fn watch(
                 &request.filter,
                 None,
             );
-            queue.extend(found.map(|object| WatchEvent {
+            queue.extend(found.map(|kept| WatchEvent {
                 kind: WatchEventKind::Added,
-                object: (request.show)(object),
+                object: (request.show)(&kept.object()),
             }));
             state.store.revision()
         }
@@ -283,8 +283,10 @@ fn event_of(change: &ObjectChange, request: &WatchRequest) -> Option<WatchEvent>
         (request.namespace.is_empty() || *request.namespace == *namespace)
             && request.filter.selects(object)
     };
-    let was = change.before.as_ref().is_some_and(|before| selects(before));
-    let is = !change.is_deletion && selects(&change.object);
+    let (object, before) = (change.object.object(), change.before.as_ref());
+    let before = before.map(|before| before.object());
+    let was = before.as_ref().is_some_and(|before| selects(before));
+    let is = !change.is_deletion && selects(&object);
     let kind = match (was, is) {
         (false, false) => return None,
         (false, true) => WatchEventKind::Added,
@@ -292,13 +294,13 @@ fn event_of(change: &ObjectChange, request: &WatchRequest) -> Option<WatchEvent>
         (true, false) => WatchEventKind::Deleted,
     };
     // An object that a selector leaves is shown as it was, with the new resource version.
-    let object = match (&change.before, kind, change.is_deletion) {
+    let object = match (&before, kind, change.is_deletion) {
         (Some(before), WatchEventKind::Deleted, false) => {
             let mut last = Json::clone(before);
             last["metadata"]["resourceVersion"] = change.revision.to_string().into();
             Arc::new(last)
         }
-        _ => change.object.clone(),
+        _ => object,
     };
     Some(WatchEvent {
         kind,

@@ -12,7 +12,8 @@ use crate::immutable::immutable_changes;
 use crate::kinds::{GenerationForm, KindOrigin, ServedKind, ServedVersion, StatusForm};
 use crate::naming::ObjectAddress;
 use crate::object::{
-    is_deleting, meta_list, meta_text, metadata_of, revision_of, same_content, set_field, set_meta,
+    is_deleting, meta_list, meta_text, metadata_of, revision_of, same_apart_from, same_content,
+    set_field, set_meta,
 };
 use crate::preparing::{prepare_change, prepare_new};
 use crate::request::{Commitment, WriteSettings};
@@ -148,7 +149,7 @@ fn created(
     let address = target.address(meta_text(&object, "name"));
     if let Some(live) = state.store.get(&address) {
         let (resource, name) = (&kind.resource, &*address.name);
-        return Err(match is_deleting(live) {
+        return Err(match is_deleting(&live) {
             true => RefusedRequest::being_deleted(resource, name),
             false => RefusedRequest::already_exists(resource, name),
         });
@@ -230,7 +231,7 @@ fn changed(
             "the name of the object ({stated_name}) does not match the name on the URL ({name})"
         )));
     }
-    let live = state.store.get(&address).cloned();
+    let live = state.store.get(&address);
     let live = live.ok_or_else(|| RefusedRequest::not_found(resource, name))?;
     check_preconditions(target, name, &live, &object, stated.form)?;
     let live_here = in_version(&live, kind, &target.version);
@@ -388,7 +389,7 @@ fn check_namespace(
             &address.resource,
             &target.namespace,
         )),
-        Some(namespace) if is_deleting(namespace) => Err(RefusedRequest::terminating(
+        Some(namespace) if is_deleting(&namespace) => Err(RefusedRequest::terminating(
             &target.kind.resource,
             name,
             &target.namespace,
@@ -400,7 +401,7 @@ fn check_namespace(
 fn free_name(state: &mut ClusterState, target: &RequestTarget, base: &str) -> String {
     loop {
         let name = state.ids.name(base);
-        if state.store.get(&target.address(&name)).is_none() {
+        if !state.store.has(&target.address(&name)) {
             return name;
         }
     }
@@ -567,15 +568,11 @@ fn count_generation(kind: &ServedKind, version: &ServedVersion, live: &Json, obj
     if kind.generation == GenerationForm::Absent {
         return;
     }
-    let rest = |object: &Json| {
-        let mut rest = object.clone();
-        set_field(&mut rest, "metadata", None);
-        if version.status == StatusForm::Subresource {
-            set_field(&mut rest, "status", None);
-        }
-        rest
+    let ignored: &[&str] = match version.status {
+        StatusForm::Subresource => &["metadata", "status"],
+        StatusForm::Field => &["metadata"],
     };
-    if rest(live) != rest(object) {
+    if !same_apart_from(live, object, ignored) {
         let generation = live["metadata"]["generation"].as_u64().unwrap_or(0) + 1;
         set_meta(object, "generation", Some(generation.into()));
     }

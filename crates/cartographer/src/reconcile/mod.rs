@@ -39,11 +39,6 @@ pub use requests::{
     AccountName, Call, ClusterAnswer, ClusterRequest, FoundObject, Identity, ObjectName,
     OwnerEvent, Platform, ReconcileOutcome, Refusal, RefusalReason, RequestId, Retry, Watches,
 };
-// The short names, for users that name the module.
-pub use requests::{
-    ClusterAnswer as Answer, ClusterRequest as Request, ReconcileOutcome as Outcome,
-};
-
 /// One reconcile of one object. It holds everything that it needs, so that it can wait for answers
 /// in an asynchronous task.
 pub struct Reconcile {

@@ -12,7 +12,7 @@ use super::path::path;
 /// The controller reconciles workloads, deliverables and runnables of Cartographer. Scripts stand
 /// for the controllers of other kinds, such as Flux and kpack, where these are not there.
 #[derive(Debug, Args)]
-pub(crate) struct Cluster {
+pub(crate) struct ClusterArguments {
     #[command(subcommand)]
     pub(crate) command: ClusterCommand,
 }

@@ -4,19 +4,19 @@ mod connection;
 mod local;
 mod manifests;
 mod objects;
-mod outcome;
+mod owner_states;
 mod play;
 mod rehearse;
 mod run;
 mod scripts;
 mod serve;
 
-use crate::arguments::{Cluster, ClusterCommand, Global};
+use crate::arguments::{ClusterArguments, ClusterCommand, Global};
 use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 
 pub(crate) async fn run(
-    arguments: Cluster,
+    arguments: ClusterArguments,
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {

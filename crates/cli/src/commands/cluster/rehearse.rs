@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::local::{Local, RefusedObject};
 use super::objects::objects;
-use super::outcome::{Outcome, outcome, stamped_objects, text};
+use super::owner_states::{OwnerStates, owner_states, stamped_objects, text};
 use super::play::show;
 use super::scripts::wanted;
 use crate::arguments::{Global, Scripts};
@@ -49,13 +49,13 @@ pub(super) async fn run(
         return Err(refusal(&refused));
     }
     let settled = settle(&mut local, rehearsal.limit, report).await?;
-    let outcome = outcome(&local.client).await?;
+    let owners = owner_states(&local.client).await?;
     let stamped = match rehearsal.objects {
-        true => stamped_objects(&local.client, &outcome).await?,
+        true => stamped_objects(&local.client, &owners).await?,
         false => Vec::new(),
     };
-    print(&outcome, &stamped, report)?;
-    let mut result = json!({"owners": outcome.json(), "settled": settled});
+    print(&owners, &stamped, report)?;
+    let mut result = json!({"owners": owners.json(), "settled": settled});
     if rehearsal.objects {
         result["objects"] = Json::Array(stamped);
     }
@@ -66,7 +66,7 @@ pub(super) async fn run(
             .terminal
             .write_message(format!("Not over after {limit}: objects still change."));
     }
-    Ok(match settled && outcome.all_ready() {
+    Ok(match settled && owners.all_ready() {
         true => Exit::Done,
         false => Exit::Failed,
     })
@@ -130,7 +130,7 @@ async fn settle(
     }
 }
 
-fn print(outcome: &Outcome, stamped: &[Json], report: &mut Report) -> Result<(), CommandError> {
+fn print(owners: &OwnerStates, stamped: &[Json], report: &mut Report) -> Result<(), CommandError> {
     if report.is_json() {
         return Ok(());
     }
@@ -141,7 +141,7 @@ fn print(outcome: &Outcome, stamped: &[Json], report: &mut Report) -> Result<(),
         true => report.terminal.out,
         false => report.terminal.err,
     };
-    let text = text(outcome, paint);
+    let text = text(owners, paint);
     // The objects are the result that another program reads.
     match stamped.is_empty() {
         true => report.terminal.write_result(&text),

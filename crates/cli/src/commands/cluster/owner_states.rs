@@ -20,14 +20,14 @@ const OWNERS: [CartoKind; 3] = [
 ];
 
 /// The owners of a cluster, as it has them.
-pub(super) struct Outcome {
-    owners: Vec<Json>,
+pub(super) struct OwnerStates {
+    all: Vec<Json>,
 }
 
-impl Outcome {
+impl OwnerStates {
     /// Whether every owner is ready. Without owners it is.
     pub(super) fn all_ready(&self) -> bool {
-        self.owners.iter().all(|owner| is_true(owner, "Ready"))
+        self.all.iter().all(|owner| is_true(owner, "Ready"))
     }
 
     /// The owners for machine output: identity, conditions and resources of the status.
@@ -39,7 +39,7 @@ impl Outcome {
                 "status": owner["status"],
             })
         };
-        self.owners.iter().map(one).collect()
+        self.all.iter().map(one).collect()
     }
 }
 
@@ -47,7 +47,7 @@ impl Outcome {
 ///
 /// # Errors
 /// If the cluster does not answer.
-pub(super) async fn outcome(client: &Client) -> Result<Outcome, CommandError> {
+pub(super) async fn owner_states(client: &Client) -> Result<OwnerStates, CommandError> {
     let mut owners = Vec::new();
     for kind in OWNERS {
         let asked = GroupVersionKind::gvk(GROUP, VERSION, kind.name());
@@ -61,7 +61,7 @@ pub(super) async fn outcome(client: &Client) -> Result<Outcome, CommandError> {
             owners.push(json);
         }
     }
-    Ok(Outcome { owners })
+    Ok(OwnerStates { all: owners })
 }
 
 /// The objects that the statuses of the owners name, without what the cluster adds.
@@ -70,10 +70,10 @@ pub(super) async fn outcome(client: &Client) -> Result<Outcome, CommandError> {
 /// If the cluster does not answer.
 pub(super) async fn stamped_objects(
     client: &Client,
-    outcome: &Outcome,
+    owners: &OwnerStates,
 ) -> Result<Vec<Json>, CommandError> {
     let mut objects = Vec::new();
-    let entries = outcome.owners.iter().flat_map(resources);
+    let entries = owners.all.iter().flat_map(resources);
     for reference in entries.map(|entry| &entry["stampedRef"]) {
         let part = |name: &str| reference[name].as_str().unwrap_or_default();
         let (group, version) = match part("apiVersion").split_once('/') {
@@ -127,10 +127,10 @@ fn plain(mut object: Json) -> Json {
     object
 }
 
-/// The outcome for people: a table for each owner, with the reasons of what is not ready.
-pub(super) fn text(outcome: &Outcome, paint: Paint) -> String {
+/// The owners for people: a table for each owner, with the reasons of what is not ready.
+pub(super) fn text(owners: &OwnerStates, paint: Paint) -> String {
     let mut text = String::new();
-    for owner in &outcome.owners {
+    for owner in &owners.all {
         let is_ready = is_true(owner, "Ready");
         let word = match is_ready {
             true => paint.green("ready"),
@@ -153,11 +153,8 @@ pub(super) fn text(outcome: &Outcome, paint: Paint) -> String {
         }
         text.push('\n');
     }
-    let ready = outcome
-        .owners
-        .iter()
-        .filter(|owner| is_true(owner, "Ready"));
-    let all = outcome.owners.len();
+    let ready = owners.all.iter().filter(|owner| is_true(owner, "Ready"));
+    let all = owners.all.len();
     let owners = if all == 1 { "owner is" } else { "owners are" };
     text.push_str(&format!("{} of {all} {owners} ready\n", ready.count()));
     text
