@@ -82,10 +82,16 @@ fn manifests_have_the_arrows_of_the_architecture_page() {
         let uses_testkit = dependencies
             .iter()
             .any(|it| is_dev(it) && text(it, "name") == "testkit");
+        let uses_scripts = dependencies
+            .iter()
+            .any(|it| is_dev(it) && text(it, "name") == "cluster_scripts");
         for dependency in dependencies {
             let to = text(dependency, "name");
             // Tests on the harness name types of the crates that the harness is made of.
-            let for_tests = matches!(to, "testkit" | "contract_tests" | "local_cluster")
+            let for_tests = matches!(
+                to,
+                "testkit" | "contract_tests" | "local_cluster" | "cluster_scripts"
+            ) || uses_scripts && to == "diag"
                 || uses_testkit && table["testkit"].may_use.contains(to);
             let allowed = row.may_use.contains(to) || is_dev(dependency) && for_tests;
             if names.contains(to) && !allowed {
