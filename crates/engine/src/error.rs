@@ -105,6 +105,9 @@ pub enum Error {
     /// The simulated cloud cannot be used.
     #[error("the simulated cloud cannot be used")]
     World(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A cluster cannot be used.
+    #[error("the cluster cannot be used")]
+    Cluster(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A question has no answer: there is no terminal to ask on.
     #[error("{question}, and there is no terminal to ask on")]
     NotInteractive {

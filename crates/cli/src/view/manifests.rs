@@ -12,7 +12,7 @@ pub(crate) fn yaml_stream(objects: &[Json]) -> Result<String, CommandError> {
     let mut text = String::new();
     for object in objects {
         let one = serde_saphyr::to_string(object)
-            .map_err(|error| CommandError::World(Box::new(error)))?;
+            .map_err(|error| CommandError::Cluster(Box::new(error)))?;
         text.push_str("---\n");
         text.push_str(&one);
         if !one.ends_with('\n') {

@@ -119,7 +119,7 @@ impl Local {
 
     async fn define(&self, definition: Json) -> Result<(), CommandError> {
         let put = self.put(&definition).await;
-        put.map_err(|refused| CommandError::World(refused.why.into()))
+        put.map_err(|refused| CommandError::Cluster(refused.why.into()))
     }
 
     /// Defines the kinds that the cluster does not have, one definition for all versions.
@@ -202,11 +202,11 @@ fn admission() -> AdmissionHook {
 
 /// Every answer of a cluster in this process is one of its own.
 fn broken(error: kube::Error) -> CommandError {
-    CommandError::World(Box::new(error))
+    CommandError::Cluster(Box::new(error))
 }
 
 fn object_of(json: &Json) -> Result<DynamicObject, CommandError> {
-    serde_json::from_value(json.clone()).map_err(|error| CommandError::World(Box::new(error)))
+    serde_json::from_value(json.clone()).map_err(|error| CommandError::Cluster(Box::new(error)))
 }
 
 fn is_definition(object: &Json) -> bool {

@@ -254,9 +254,9 @@ fn is_true(owner: &Json, condition: &str) -> bool {
 }
 
 fn unread(error: kube::Error) -> CommandError {
-    CommandError::World(Box::new(error))
+    CommandError::Cluster(Box::new(error))
 }
 
 fn unread_json(error: serde_json::Error) -> CommandError {
-    CommandError::World(Box::new(error))
+    CommandError::Cluster(Box::new(error))
 }

@@ -21,8 +21,6 @@ pub(super) async fn run(
         return Ok(Exit::Unusable);
     };
     let cluster = connect(connection).await?;
-    let version = cluster.client.apiserver_version().await;
-    version.map_err(|error| CommandError::World(Box::new(error)))?;
     let count = scripts.len();
     report.terminal.write_message(format!(
         "Playing {count} script{} on {}. Ctrl-C stops.",

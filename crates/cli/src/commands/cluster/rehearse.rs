@@ -78,7 +78,7 @@ pub(super) fn refusal(refused: &[RefusedObject]) -> CommandError {
         .iter()
         .map(|one| format!("{}: {}", one.object, one.why))
         .collect();
-    CommandError::World(format!("the local cluster refuses {}", words.join("; ")).into())
+    CommandError::Cluster(format!("the local cluster refuses {}", words.join("; ")).into())
 }
 
 /// Runs the controller and the scripts until nothing happens any more. Returns whether that came
@@ -100,7 +100,7 @@ async fn settle(
     loop {
         tokio::select! {
             ended = &mut controlling => {
-                ended.map_err(|error| CommandError::World(Box::new(error)))?;
+                ended.map_err(|error| CommandError::Cluster(Box::new(error)))?;
                 return Ok(false);
             }
             () = &mut playing => return Ok(false),

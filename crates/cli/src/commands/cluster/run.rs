@@ -73,8 +73,6 @@ pub(super) async fn run(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let cluster = connect(&controlling.connection).await?;
-    let version = cluster.client.apiserver_version().await;
-    version.map_err(|error| CommandError::World(Box::new(error)))?;
     let mut options = ControllerOptions::new(clock());
     options.workers = controlling.workers.max(1);
     options.accounts = clients_for(&cluster.config);
@@ -159,7 +157,7 @@ fn failure(error: ControllerError) -> CommandError {
                     .to_owned(),
             ),
         },
-        other => CommandError::World(Box::new(other)),
+        other => CommandError::Cluster(Box::new(other)),
     }
 }
 

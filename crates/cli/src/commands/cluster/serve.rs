@@ -65,7 +65,8 @@ pub(super) async fn run(
             what: "the port is not known",
             source,
         })?;
-    let access = ServerAccess::generate().map_err(|error| CommandError::World(Box::new(error)))?;
+    let access =
+        ServerAccess::generate().map_err(|error| CommandError::Cluster(Box::new(error)))?;
     write_kubeconfig(&served.kubeconfig, &access.kubeconfig(address))?;
     announce(&served, objects.len(), report);
 
@@ -84,11 +85,11 @@ pub(super) async fn run(
         tokio::select! {
             () = signals.next() => break,
             ended = &mut serving => {
-                ended.map_err(|error| CommandError::World(Box::new(error)))?;
+                ended.map_err(|error| CommandError::Cluster(Box::new(error)))?;
                 break;
             }
             ended = &mut controlling => {
-                ended.map_err(|error| CommandError::World(Box::new(error)))?;
+                ended.map_err(|error| CommandError::Cluster(Box::new(error)))?;
                 break;
             }
             () = &mut playing => break,
