@@ -44,7 +44,7 @@ fn read(page: &Path) -> String {
 }
 
 fn codes() -> Vec<&'static diag::Code> {
-    engine::inspect::diagnostic_codes(&testkit::dialects(), &[])
+    engine::inspect::diagnostic_codes(&testkit::dialects(), cluster_scripts::CODES)
 }
 
 /// Runs every document of these pages. Returns the number of documents.
