@@ -2,6 +2,7 @@
 //! refused.
 
 use blueprint::{FieldPath, PathStep};
+use kubernetes::json::from_json;
 use kubernetes::schema::ValueForms;
 use kubernetes::structural::{SchemaViolation, ViolationReason};
 use serde_json::Value as Json;
@@ -14,7 +15,7 @@ use crate::metadata::{metadata_problems, metadata_type_problem};
 use crate::object::{meta_text, set_field};
 use crate::request::FieldValidation;
 use crate::state::is_definition;
-use crate::values::{json_of, value_of};
+use crate::values::json_of;
 
 /// An object with the defaults of its schema, and what the client should know.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ pub(crate) fn conform(
         return Err(unreadable(kind, version, &problem));
     }
     let dropped: Vec<String> = if let Some(schema) = version.structural() {
-        let pruned = schema.prune(&schema.default(&value_of(&object)));
+        let pruned = schema.prune(&schema.default(&from_json(&object)));
         object = json_of(&pruned.object);
         pruned.dropped.iter().map(written).collect()
     } else if let Some(schema) = version.builtin() {
@@ -106,7 +107,7 @@ fn drop_empty_collections(value: &mut Json, forms: &ValueForms) {
 /// The paths of the fields that a schema does not declare.
 pub(crate) fn undeclared(version: &ServedVersion, object: &Json) -> Vec<String> {
     if let Some(schema) = version.structural() {
-        let pruned = schema.prune(&value_of(object));
+        let pruned = schema.prune(&from_json(object));
         pruned.dropped.iter().map(written).collect()
     } else if let Some(schema) = version.builtin() {
         undeclared_fields(&schema.resource_type.schema, &mut object.clone())
@@ -165,7 +166,7 @@ pub(crate) fn check_nulls(
     let Some(schema) = version.structural() else {
         return Ok(());
     };
-    let value = value_of(object);
+    let value = from_json(object);
     let violations = schema.validate(&value);
     let nulls = violations.into_iter().filter(|violation| {
         violation.reason == ViolationReason::TypeInvalid && is_null_at(object, &violation.path)
@@ -189,7 +190,7 @@ fn refuse(kind: &ServedKind, object: &Json, found: &[FieldCause]) -> Result<(), 
 fn problems(kind: &ServedKind, version: &ServedVersion, object: &Json) -> Vec<FieldCause> {
     let mut found = metadata_problems(&kind.resource, object);
     if let Some(schema) = version.structural() {
-        let violations = schema.validate(&value_of(object));
+        let violations = schema.validate(&from_json(object));
         found.extend(violations.into_iter().map(cause_of));
     }
     if is_definition(&kind.resource) {

@@ -1,29 +1,9 @@
-//! JSON as values of `blueprint`, which structural schemas work on, and back.
+//! The JSON of values that were read from JSON, number for number.
 
-use blueprint::{Name, Value};
+use blueprint::Value;
 use serde_json::{Map, Number, Value as Json};
 
-/// The value of some JSON.
-pub(crate) fn value_of(json: &Json) -> Value {
-    match json {
-        Json::Null => Value::Null,
-        Json::Bool(flag) => Value::Bool(*flag),
-        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(whole), _) => Value::Int(whole),
-            (None, Some(float)) if number.is_f64() => Value::Float(float),
-            _ => Value::Decimal(number.to_string().into()),
-        },
-        Json::String(text) => Value::text(text.as_str()),
-        Json::Array(items) => Value::list(items.iter().map(value_of)),
-        Json::Object(entries) => Value::map(
-            entries
-                .iter()
-                .map(|(name, entry)| (Name::from(name.as_str()), value_of(entry))),
-        ),
-    }
-}
-
-/// The JSON of a value that [`value_of`] made. Values that JSON does not have become null.
+/// The JSON of a value that [`kubernetes::json::from_json`] made. Values that JSON does not have become null.
 pub(crate) fn json_of(value: &Value) -> Json {
     match value {
         Value::Bool(flag) => Json::Bool(*flag),

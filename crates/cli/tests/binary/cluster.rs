@@ -145,6 +145,17 @@ fn mistakes_in_documents_and_scripts_stop_a_rehearsal_at_their_place() {
     );
 }
 
+#[test]
+fn kubeconfig_of_somebody_else_is_neither_written_nor_deleted() {
+    let place = place();
+    place.write("mine", "apiVersion: v1\nkind: Config\n");
+    let arguments = ["cluster", "serve", "--kubeconfig", "mine"];
+    let ran = cyan(&place, &arguments);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("it is not overwritten"), "{}", ran.err);
+    assert_eq!(place.read("mine"), "apiVersion: v1\nkind: Config\n");
+}
+
 /// A running `cyan`, which is ended with the test.
 struct Running(Child);
 

@@ -1,5 +1,6 @@
 //! Kinds of CustomResourceDefinitions.
 
+use kubernetes::json::from_json;
 use std::sync::Arc;
 
 use kubernetes::schema::types_of_crd;
@@ -13,7 +14,6 @@ use super::served::{
 };
 use crate::failure::FieldCause;
 use crate::naming::{ResourceName, TypeName};
-use crate::values::value_of;
 
 /// Why a definition is refused; none if it is not.
 pub(crate) fn definition_problems(definition: &Json) -> Vec<FieldCause> {
@@ -59,7 +59,7 @@ pub(crate) fn definition_problems(definition: &Json) -> Vec<FieldCause> {
             rule,
         ));
     }
-    let value = value_of(definition);
+    let value = from_json(definition);
     for (at, version) in versions.iter().enumerate() {
         let field = format!("spec.versions[{at}]");
         let Some(name) = version["name"].as_str().filter(|name| !name.is_empty()) else {
@@ -82,7 +82,7 @@ pub(crate) fn definition_problems(definition: &Json) -> Vec<FieldCause> {
 /// well formed.
 pub(crate) fn kind_of_definition(definition: &Json) -> Option<ServedKind> {
     let defined = types_of_crd(definition).ok()?;
-    let value = value_of(definition);
+    let value = from_json(definition);
     let names = &definition["spec"]["names"];
     let list = |field: &str| -> Vec<String> {
         let texts = names[field].as_array().into_iter().flatten();

@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 use jsonpath::{MissingKeys, PathTemplate};
+use kubernetes::json::from_json;
 use serde_json::{Value as Json, json};
 
 use super::cells::{age, elapsed};
-use crate::values::{json_of, value_of};
+use crate::values::json_of;
 
 /// A column of a table.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ pub(super) fn cell(column: &TableColumn, object: &Json, now: Timestamp) -> Json 
         CellSource::Path(Some(path)) => path,
         CellSource::Path(None) => return Json::Null,
     };
-    let found = path.results(&value_of(object), MissingKeys::Allowed);
+    let found = path.results(&from_json(object), MissingKeys::Allowed);
     let first = found.ok().and_then(|found| found.into_iter().next());
     let Some(value) = first.and_then(|items| items.into_iter().next()) else {
         return Json::Null;

@@ -17,8 +17,12 @@ use super::rehearse::refusal;
 use super::scripts::wanted;
 use crate::arguments::{Global, Scripts};
 use crate::exit::{CommandError, Exit};
+use crate::out_file::may_be_replaced;
 use crate::signals;
 use crate::view::report::Report;
+
+/// The first line of the kubeconfig. A file without it is somebody else's.
+const MARK: &str = "# Written by `cyan cluster serve`, which deletes it at its end.";
 
 /// What is served.
 pub(super) struct Served {
@@ -43,6 +47,11 @@ pub(super) async fn run(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
+    may_be_replaced(
+        &served.kubeconfig,
+        "kubeconfig of a local cluster",
+        |text| text.starts_with(MARK),
+    )?;
     let Some(scripts) = wanted(&served.scripts, report)? else {
         return Ok(Exit::Unusable);
     };
@@ -67,7 +76,8 @@ pub(super) async fn run(
         })?;
     let access =
         ServerAccess::generate().map_err(|error| CommandError::Cluster(Box::new(error)))?;
-    write_kubeconfig(&served.kubeconfig, &access.kubeconfig(address))?;
+    let kubeconfig = format!("{MARK}\n{}", access.kubeconfig(address));
+    write_kubeconfig(&served.kubeconfig, &kubeconfig)?;
     announce(&served, objects.len(), report);
 
     let stop = CancellationToken::new();
@@ -97,8 +107,10 @@ pub(super) async fn run(
         }
     }
     stop.cancel();
-    // The address is of no use any more.
-    let _ = std::fs::remove_file(&served.kubeconfig);
+    // The address is of no use any more. A file that another cluster has written since stays.
+    if std::fs::read_to_string(&served.kubeconfig).is_ok_and(|text| text == kubeconfig) {
+        let _ = std::fs::remove_file(&served.kubeconfig);
+    }
     Ok(Exit::Done)
 }
 
