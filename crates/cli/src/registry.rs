@@ -85,7 +85,7 @@ pub(crate) fn installed(hosts: &Hosts) -> Arc<Installed> {
             InstalledProvider::new(&["time"], || Arc::new(providers::time::provider())),
             InstalledProvider::new(&["std"], || Arc::new(providers::std::provider()))
                 .with_functions(),
-            InstalledProvider::new(&["OS::Heat"], || Arc::new(providers::heat::provider())),
+            InstalledProvider::new(openstack::NAMESPACES, || Arc::new(openstack::provider())),
             #[cfg(feature = "pulumi")]
             InstalledProvider::new(&[pulumi_host::built_in::NAMESPACE], || {
                 Arc::new(pulumi_host::built_in::built_in())
@@ -93,10 +93,6 @@ pub(crate) fn installed(hosts: &Hosts) -> Arc<Installed> {
         ],
         catalogs: vec![
             catalog(&["aws"], providers::aws::catalog),
-            catalog(
-                providers::openstack::NAMESPACES,
-                providers::openstack::catalog,
-            ),
             InstalledCatalog {
                 for_tests: true,
                 ..catalog(&[SIMULATED], fake::catalog)

@@ -22,7 +22,6 @@ mod compare;
 mod discovery;
 mod failure;
 mod field_set;
-pub mod json;
 mod managed;
 mod names;
 mod path;
@@ -44,4 +43,5 @@ pub use names::{
     ObjectKey, complete,
 };
 pub use path::field_path;
+pub use provider::json;
 pub use status::{ObjectStatus, deletion_held_by, readiness};

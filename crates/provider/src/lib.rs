@@ -20,6 +20,7 @@ mod fit;
 mod found_program;
 mod hosted_package;
 mod instances;
+pub mod json;
 mod link_kind;
 mod operation;
 mod overlay;

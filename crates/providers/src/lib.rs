@@ -6,14 +6,11 @@
 pub mod aws;
 pub mod cyan;
 pub mod fake;
-pub mod heat;
 pub mod http;
 mod lazy_catalog;
 pub mod local;
-pub mod openstack;
-pub mod packed;
 pub mod random;
-mod random_source;
+pub mod random_source;
 mod regular_file;
 pub mod std;
 pub mod time;

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 /// A source of randomness. It has no state, so concurrent calls do not affect each other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum RandomSource {
+pub enum RandomSource {
     /// The operating system.
     System,
     /// A seed. The numbers depend only on the seed, on the address and on the token of the call.
@@ -19,7 +19,7 @@ impl RandomSource {
     ///
     /// # Errors
     /// [`ErrorKind::Transient`] if the operating system gives no random numbers.
-    pub(crate) fn draw(self, call: &Call) -> Result<StdRng, ProviderError> {
+    pub fn draw(self, call: &Call) -> Result<StdRng, ProviderError> {
         match self {
             RandomSource::System => StdRng::try_from_rng(&mut SysRng).map_err(|_| {
                 ProviderError::new(

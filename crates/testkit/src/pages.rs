@@ -213,7 +213,7 @@ impl PageBlock {
     pub fn run(&self) -> Result<(), String> {
         let (files, diagnostics) = in_runtime(async {
             let real: Vec<Arc<dyn provider::Provider>> = match self.hot {
-                true => vec![Arc::new(providers::heat::provider())],
+                true => vec![Arc::new(openstack::heat::provider())],
                 false => vec![
                     Arc::new(providers::cyan::provider()),
                     Arc::new(pulumi_host::built_in::built_in()),

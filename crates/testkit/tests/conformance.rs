@@ -235,7 +235,7 @@ fn physical_names_start_with_the_name_of_their_stack() {
         .build()
         .unwrap();
     let exports = runtime.block_on(async {
-        let heat = std::sync::Arc::new(providers::heat::provider());
+        let heat = std::sync::Arc::new(openstack::heat::provider());
         let harness =
             testkit::harness::Harness::with(folder.path().to_owned(), Vec::new(), vec![heat]);
         let stage = harness

@@ -47,7 +47,7 @@ async fn run_steps(folder: &Path, texts: &[&str]) -> Vec<DeployResult> {
     let harness = Harness::with(
         folder.to_owned(),
         Vec::new(),
-        vec![Arc::new(providers::heat::provider())],
+        vec![Arc::new(openstack::heat::provider())],
     );
     let mut all = Vec::new();
     for text in texts {
@@ -661,7 +661,7 @@ fn codes_of_whole(text: &str) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     run_with_paused_clock(async {
         let providers: Vec<Arc<dyn provider::Provider>> =
-            vec![Arc::new(providers::heat::provider())];
+            vec![Arc::new(openstack::heat::provider())];
         let harness = Harness::with(folder.path().to_owned(), Vec::new(), providers);
         let stage = harness
             .stage("main.yaml", text, Given::default(), Options::default())

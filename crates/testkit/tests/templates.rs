@@ -26,7 +26,7 @@ async fn run_steps(folder: &Path, steps: &[Step<'_>]) -> Vec<DeployResult> {
     let mut harness = Harness::with(
         folder.to_owned(),
         Vec::new(),
-        vec![Arc::new(providers::heat::provider())],
+        vec![Arc::new(openstack::heat::provider())],
     );
     let mut all = Vec::new();
     for (text, given, environment) in steps {

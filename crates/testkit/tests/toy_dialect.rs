@@ -36,7 +36,7 @@ async fn deploy(
     let mut harness = Harness::with(
         folder.to_owned(),
         Vec::new(),
-        vec![Arc::new(providers::heat::provider())],
+        vec![Arc::new(openstack::heat::provider())],
     );
     harness.dialects = dialects;
     harness.context.settings = set;

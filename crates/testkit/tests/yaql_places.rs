@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// The text that the first yaql error marks.
 async fn marked(template: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let heat = Arc::new(providers::heat::provider());
+    let heat = Arc::new(openstack::heat::provider());
     let harness = testkit::harness::Harness::with(folder.path().to_owned(), Vec::new(), vec![heat]);
     let stage = harness
         .stage("t.yaml", template, Default::default(), Default::default())

@@ -5,8 +5,8 @@
 //! Only `aws` needs the network, and only to fetch the package once. `--check` fetches nothing: it
 //! compares the catalogue in the project with the catalogue that the package gives.
 //!
-//! Not here: the conversion of a schema (the examples `aws_catalog` and `openstack_catalog` of
-//! `providers`).
+//! Not here: the conversion of a schema (the examples `aws_catalog` of `providers`
+//! and `openstack_catalog` of `openstack`).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ const PACKAGE: (&str, &str) = ("cfn-lint", "1.58.0");
 const FOLDER: &str = "crates/providers/src/aws";
 
 /// The folder of the catalogue of OpenStack, and its files.
-const OPENSTACK: &str = "crates/providers/src";
-const OPENSTACK_FILES: [&str; 2] = ["openstack/catalog.bin", "heat/described.bin"];
+const OPENSTACK: &str = "crates/openstack/src";
+const OPENSTACK_FILES: [&str; 2] = ["catalog/catalog.bin", "heat/described.bin"];
 
 /// The interfaces of Heat's types. The catalogue of OpenStack is generated from them.
 const FACTS: &str = "conformance/hot/resource_types.json";
@@ -148,7 +148,7 @@ fn openstack(root: &Path, out: &Path) -> io::Result<bool> {
         "run",
         "--quiet",
         "-p",
-        "providers",
+        "openstack",
         "--example",
         "openstack_catalog",
         "--",

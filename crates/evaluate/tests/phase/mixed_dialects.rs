@@ -54,7 +54,7 @@ async fn run(
     let harness = Harness::with(
         folder.to_owned(),
         Vec::new(),
-        vec![Arc::new(providers::heat::provider())],
+        vec![Arc::new(openstack::heat::provider())],
     );
     let text = files
         .iter()

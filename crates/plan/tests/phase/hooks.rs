@@ -43,7 +43,7 @@ async fn run_steps(folder: &Path, acts: &[HookOperation<'_>]) -> Vec<DeployResul
     let mut harness = Harness::with(
         folder.to_owned(),
         Vec::new(),
-        vec![Arc::new(providers::heat::provider())],
+        vec![Arc::new(openstack::heat::provider())],
     );
     let mut all = Vec::new();
     for act in acts {
@@ -583,7 +583,7 @@ fn plan_lists_its_stops_and_continuations() {
     run_with_paused_clock(async {
         let folder = tempfile::tempdir().expect("a folder can be made");
         std::fs::write(folder.path().join("inner.yaml"), INNER).expect("it can be written");
-        let provider = Arc::new(providers::heat::provider());
+        let provider = Arc::new(openstack::heat::provider());
         let mut harness = Harness::with(folder.path().to_owned(), Vec::new(), vec![provider]);
         let text = nested("one");
         let hooks = "{a: {hooks: [pre-create, post-create]}, c: {hooks: pre-create}}";

@@ -128,7 +128,7 @@ impl TemplateCase {
         let mut harness = Harness::with(
             place.path().to_owned(),
             Vec::new(),
-            vec![Arc::new(providers::heat::provider())],
+            vec![Arc::new(openstack::heat::provider())],
         );
         harness.context.dialect = Some("hot");
         for (name, content) in self.params["files"].as_object().into_iter().flatten() {

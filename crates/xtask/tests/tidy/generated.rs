@@ -193,7 +193,7 @@ fn types() -> String {
             services(&mut page, &providers::aws::catalog());
         }
         if folder == "openstack" {
-            namespaces(&mut page, &providers::openstack::catalog());
+            namespaces(&mut page, &openstack::catalog::catalog());
         }
     }
     page

@@ -15,7 +15,7 @@ fn harness() -> Harness {
     Harness::with(
         PathBuf::from("/nowhere"),
         Vec::new(),
-        vec![Arc::new(providers::heat::provider())],
+        vec![Arc::new(openstack::heat::provider())],
     )
 }
 

@@ -27,8 +27,9 @@ use provider::{
 };
 
 use self::config::Configs;
+pub(crate) use self::names::{physical_name, short_digest};
 use crate::packed::PackedTypes;
-use crate::random_source::RandomSource;
+use providers::random_source::RandomSource;
 
 /// The implemented types are in `catalog.json`. The others have only a description, which is read
 /// on demand.
@@ -61,6 +62,11 @@ const DEPLOYMENTS: [&str; 6] = [
     "OS::Heat::StructuredDeploymentGroup",
     "OS::Heat::StructuredDeployments",
 ];
+
+/// The catalogue of the implemented types.
+pub fn catalog() -> Arc<Catalog> {
+    CATALOG.clone()
+}
 
 /// Every type of the namespace as Heat describes it, including the implemented ones.
 pub fn described() -> Arc<PackedTypes> {

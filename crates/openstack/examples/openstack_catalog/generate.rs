@@ -1,7 +1,7 @@
 //! Converts the interfaces of Heat's types to types of a catalogue, and these to the compact form.
 //!
 //! `CATALOG.md` beside the catalogue describes the conversion. Not here: reading the compact form
-//! (`providers::openstack`).
+//! (`openstack::packed`).
 
 use std::io::Write as _;
 
@@ -551,7 +551,7 @@ pub(crate) fn files(types: Vec<Type>) -> [(&'static str, Vec<Type>); 2] {
         .partition(|(name, _)| name.starts_with("OS::Heat::"));
     [
         ("heat/described.bin", heat),
-        ("openstack/catalog.bin", others),
+        ("catalog/catalog.bin", others),
     ]
 }
 

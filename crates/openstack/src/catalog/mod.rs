@@ -4,8 +4,8 @@
 //! `CATALOG.md` describes the form of the file. Opening the file reads an index of names; only
 //! types that a document names are unpacked.
 //!
-//! Not here: a provider. Nothing in this folder uses the network. The types of `OS::Heat` belong to
-//! `heat`, which implements some of them.
+//! Not here: what manages the types (`types`). Nothing in this folder uses the network. The types of
+//! `OS::Heat` belong to `heat`, which implements some of them.
 
 use std::sync::{Arc, LazyLock};
 
@@ -64,4 +64,9 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
 /// The catalogue: all namespaces but `OS::Heat`.
 pub fn catalog() -> Arc<Catalog> {
     CATALOG.clone()
+}
+
+/// The types of the catalogue.
+pub(crate) fn types() -> Arc<PackedTypes> {
+    TYPES.clone()
 }

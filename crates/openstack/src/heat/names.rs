@@ -24,7 +24,7 @@ static LETTERS: LazyLock<Encoding> = LazyLock::new(|| {
 });
 
 /// The physical name of the resource that a call creates.
-pub(super) fn physical_name(call: &Call) -> Name {
+pub(crate) fn physical_name(call: &Call) -> Name {
     let mut instance = call.instance.to_string();
     for child in &call.address.path {
         let mark = short_digest(&["child", &instance, child]);
@@ -57,7 +57,8 @@ pub(super) fn uuid(call: &Call, what: &str) -> Uuid {
     Builder::from_random_bytes(bytes).into_uuid()
 }
 
-fn short_digest(parts: &[&str]) -> String {
+/// Twelve letters and digits that stand for some parts.
+pub(crate) fn short_digest(parts: &[&str]) -> String {
     let mut text = LETTERS.encode(&digest(parts)[..10]);
     text.truncate(12);
     text

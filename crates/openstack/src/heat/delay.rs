@@ -6,7 +6,7 @@ use provider::{Call, CheckFindings, ProviderError};
 use rand::RngExt;
 
 use super::wait::{number, wait};
-use crate::random_source::RandomSource;
+use providers::random_source::RandomSource;
 
 /// The time limit of an instance, in seconds.
 const TIMEOUT: f64 = 3600.0;

@@ -59,7 +59,7 @@ async fn act(
         schema_version: 0,
         planned: &Value::Null,
     };
-    providers::heat::provider_with(1).apply(call, request).await
+    openstack::heat::provider_with(1).apply(call, request).await
 }
 
 async fn create(type_name: &str, call: &Call, spec: &str) -> Result<Applied, ProviderError> {
@@ -113,7 +113,7 @@ async fn every_type_passes_the_conformance_suite() {
     ];
     let setup = Setup::in_folder("");
     let failures =
-        contract_tests::provider::check(|| Arc::new(providers::heat::provider()), &setup, &cases)
+        contract_tests::provider::check(|| Arc::new(openstack::heat::provider()), &setup, &cases)
             .await;
     assert!(failures.is_empty(), "{failures:#?}");
 }
@@ -256,7 +256,7 @@ async fn a_test_resource_follows_its_properties() {
 
 #[tokio::test]
 async fn a_test_resource_is_replaced_on_request() {
-    let provider = providers::heat::provider();
+    let provider = openstack::heat::provider();
     let here = call(Address::root("t"), "t1");
     let prior = json(r#"{"value": "a", "update_replace": false}"#);
     for (desired, replaces) in [
@@ -361,7 +361,7 @@ async fn waits_take_real_time_and_can_be_cancelled() {
 
 #[tokio::test]
 async fn a_part_of_a_message_may_be_another_config() {
-    let provider = providers::heat::provider();
+    let provider = openstack::heat::provider();
     let make = async |type_name: &'static str, name: &str, spec: Value| {
         let request = ApplyRequest {
             operation: Operation::Create,

@@ -12,8 +12,9 @@ mod generate;
 use std::sync::Arc;
 
 use blueprint::{Field, Kind, Schema, SupportStatus, Value};
+use openstack::catalog as openstack_catalog;
 use provider::{Attribute, Catalogs, ResourceType, TypeRef, read_catalog};
-use providers::openstack;
+
 
 fn facts() -> Vec<generate::Type> {
     let file = concat!(
@@ -24,8 +25,8 @@ fn facts() -> Vec<generate::Type> {
 }
 
 fn ty(name: &str) -> Arc<ResourceType> {
-    let heat = || providers::heat::described().get(name);
-    openstack::catalog()
+    let heat = || openstack::heat::described().get(name);
+    openstack_catalog::catalog()
         .resource_type(name)
         .or_else(heat)
         .unwrap_or_else(|| panic!("{name} is there"))
@@ -76,7 +77,7 @@ fn every_type_can_be_read() {
         assert_eq!(ty(&name).name.as_ref(), name);
     }
     assert!(
-        openstack::catalog()
+        openstack_catalog::catalog()
             .resource_type("OS::Nova::Serv")
             .is_none()
     );
@@ -85,14 +86,14 @@ fn every_type_can_be_read() {
 #[test]
 fn each_namespace_has_an_owner_and_heat_has_its_own() {
     use provider::Provider as _;
-    let catalog = openstack::catalog();
+    let catalog = openstack_catalog::catalog();
     assert_eq!(
         catalog
             .namespaces
             .iter()
             .map(AsRef::as_ref)
             .collect::<Vec<_>>(),
-        openstack::NAMESPACES
+        openstack_catalog::NAMESPACES
     );
     let ids: Vec<blueprint::TypeId> = catalog
         .resource_type_names()
@@ -101,10 +102,10 @@ fn each_namespace_has_an_owner_and_heat_has_its_own() {
     let mut used: Vec<&str> = ids.iter().map(|id| id.package_name()).collect();
     used.sort_unstable();
     used.dedup();
-    let mut named = openstack::NAMESPACES.to_vec();
+    let mut named = openstack_catalog::NAMESPACES.to_vec();
     named.sort_unstable();
     assert_eq!(used, named);
-    let heat = providers::heat::provider().catalog().clone();
+    let heat = openstack::heat::provider().catalog().clone();
     assert_eq!(
         catalog.resource_type_names().count() + heat.resource_type_names().count(),
         201
@@ -254,7 +255,7 @@ fn leads<'f>(schema: &'f Schema, path: &str) -> &'f Field {
 #[test]
 fn waits_name_existing_types_and_fields() {
     let mut count = 0;
-    for name in openstack::catalog().resource_type_names() {
+    for name in openstack_catalog::catalog().resource_type_names() {
         for wait in &ty(name).waits {
             count += 1;
             let other = ty(&wait.type_name);
@@ -314,7 +315,7 @@ fn comparable(field: &Field) -> Field {
 #[test]
 fn implemented_types_match_the_description_of_heat() {
     use provider::Provider as _;
-    let heat = providers::heat::provider().catalog().clone();
+    let heat = openstack::heat::provider().catalog().clone();
     for (name, own) in &heat.resource_types {
         let described = ty(name);
         for (property, field) in described

@@ -1,4 +1,4 @@
-//! Values of documents as JSON of the API, and back.
+//! Values as the JSON of an API, and back.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -72,7 +72,7 @@ impl JsonWriter {
                 Json::Object(map)
             }
             Value::Asset(_) | Value::Resource(_) | Value::Function(_) => {
-                let message = format!("a manifest cannot have {}", value.kind_word());
+                let message = format!("JSON cannot express {}", value.kind_word());
                 return Err(self.refuse(&message));
             }
             // `unmarked` removed the mark, and a mark is never around another one.

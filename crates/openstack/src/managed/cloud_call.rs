@@ -1,0 +1,84 @@
+//! A call of the contract with the cloud that it is for.
+
+use std::time::Duration;
+
+use ::provider::{Call, ErrorKind, ProviderError, ResourceType};
+use serde_json::Value as Json;
+
+use super::names::{NameCache, ObjectKind};
+use crate::client::{Answer, Cloud, ServiceError, ServiceRequest};
+
+/// A call of the contract with the cloud that it is for.
+#[derive(Clone, Copy)]
+pub(crate) struct CloudCall<'a> {
+    pub(crate) cloud: &'a Cloud,
+    pub(crate) call: &'a Call,
+    /// The type in the catalogue.
+    pub(crate) ty: &'a ResourceType,
+    /// The ids that names were resolved to in this session.
+    pub(crate) names: &'a NameCache,
+}
+
+impl<'a> CloudCall<'a> {
+    /// Sends a request.
+    ///
+    /// # Errors
+    /// As [`Cloud::send`].
+    pub(crate) async fn send(&self, request: ServiceRequest) -> Result<Answer, ServiceError> {
+        self.cloud.send(request).await
+    }
+
+    /// The body of the answer to a request that changes nothing.
+    ///
+    /// # Errors
+    /// The error of the request.
+    pub(crate) async fn get(&self, request: ServiceRequest) -> Result<Json, ProviderError> {
+        let answer = self.send(request).await;
+        answer
+            .map(|answer| answer.body)
+            .map_err(|error| error.into_provider_error(false))
+    }
+
+    /// The body of the answer to a request that changes something.
+    ///
+    /// # Errors
+    /// The error of the request. Without an answer, its outcome is unknown.
+    pub(crate) async fn change(&self, request: ServiceRequest) -> Result<Json, ProviderError> {
+        let answer = self.send(request).await;
+        answer
+            .map(|answer| answer.body)
+            .map_err(|error| error.into_provider_error(true))
+    }
+
+    /// The id of an object that a template names by its id or its name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Document`] if no object, or more than one, has the name.
+    pub(crate) async fn id_of(
+        &self,
+        kind: &'static ObjectKind,
+        text: &str,
+    ) -> Result<String, ProviderError> {
+        self.names.id_of(self, kind, text).await
+    }
+
+    /// Waits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`] if the call is cancelled meanwhile.
+    pub(crate) async fn wait(&self, time: Duration) -> Result<(), ProviderError> {
+        tokio::select! {
+            () = self.call.cancel.cancelled() => Err(ProviderError::new(
+                ErrorKind::Cancelled,
+                "cancelled while the cloud was waited for",
+            )),
+            () = tokio::time::sleep(time) => Ok(()),
+        }
+    }
+}
+
+/// The pause before a question is repeated, which grows with the number of questions before.
+pub(crate) fn pause(before: u32) -> Duration {
+    let grown = 250_u64.saturating_mul(1 << before.min(4));
+    Duration::from_millis(grown.min(3000))
+}

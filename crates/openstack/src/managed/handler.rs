@@ -1,0 +1,619 @@
+//! The operations of a type: the trait of all types, and the one handler of the tables.
+
+use std::fmt;
+use std::time::Duration;
+
+use ::provider::{
+    Applied, ApplyRequest, BoxFuture, ErrorKind, Observed, Operation, PlanRequest, Planned,
+    ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType, Verdict,
+};
+use blueprint::{FieldPath, Name, Value};
+use serde_json::{Value as Json, json};
+
+use super::hooks::SpecChange;
+use super::mapping::{Recorded, fields_of};
+use super::table::{Busy, Property, Reading, State, Target, Update};
+use super::{CloudCall, Hooks, JsonMap, Mark, body_of, json_of, pause};
+use crate::client::{Answer, Delivery, Service, ServiceError, ServiceRequest};
+use crate::heat::physical_name;
+
+/// The time that a refusal which clears with time is awaited.
+const PATIENCE: Duration = Duration::from_secs(75);
+
+/// The time that an object may take until it is gone.
+const DELETION: Duration = Duration::from_secs(600);
+
+/// A type of resource in a cloud.
+pub(crate) trait Handler: Sync + fmt::Debug {
+    /// The name of the type.
+    fn type_name(&self) -> &'static str;
+
+    /// Adjusts the type of the catalogue to what the handler does.
+    fn adjust(&self, ty: &mut ResourceType) {
+        let _ = ty;
+    }
+
+    /// Creates the object.
+    fn create<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: &'a ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>>;
+
+    /// Changes the object.
+    fn update<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: &'a ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>>;
+
+    /// Deletes the object, and returns when it is gone.
+    fn delete<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: &'a ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<(), ProviderError>>;
+
+    /// Reads the object, or finds it by the token of its create.
+    fn read<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>>;
+
+    /// Says whether the object is ready.
+    fn poll<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
+        let _ = (on, request);
+        Box::pin(async { Ok(Readiness::Ready(Value::Null)) })
+    }
+
+    /// Plans a change beyond the catalogue.
+    fn plan<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        Box::pin(async move { Ok(Planned::by_policy(Some(on.ty), &request)) })
+    }
+}
+
+/// A type whose objects are a collection of a service: what a table says about it.
+pub(crate) struct Managed {
+    /// The name of the type.
+    pub(crate) name: &'static str,
+    pub(crate) service: Service,
+    /// The path of the collection below the version of the service.
+    pub(crate) path: &'static str,
+    /// The key around one object; empty if there is none.
+    pub(crate) envelope: &'static str,
+    /// The key around a list of objects.
+    pub(crate) list: &'static str,
+    pub(crate) properties: &'static [Property],
+    pub(crate) update: Update,
+    pub(crate) mark: Mark,
+    pub(crate) state: State,
+    /// Refusals that clear with time.
+    pub(crate) busy: &'static [Busy],
+    pub(crate) hooks: &'static dyn Hooks,
+}
+
+impl fmt::Debug for Managed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Whether an object is ready, by its status.
+enum Status {
+    Ready,
+    /// It is not ready yet, for this reason.
+    Pending(String),
+    Broken(String),
+}
+
+impl Managed {
+    fn one(&self, id: &str) -> String {
+        format!("{}/{id}", self.path)
+    }
+
+    fn unwrapped(&self, mut body: Json) -> Json {
+        match self.envelope {
+            "" => body,
+            envelope => body[envelope].take(),
+        }
+    }
+
+    fn wrapped(&self, body: JsonMap) -> Json {
+        match self.envelope {
+            "" => Json::Object(body),
+            envelope => json!({ envelope: body }),
+        }
+    }
+
+    /// Whether the template may name the object. Other objects have their mark in each case.
+    fn names_objects(&self) -> bool {
+        self.properties.iter().any(|it| it.name == "name")
+    }
+
+    /// Reads an object; `None` if it does not exist.
+    async fn object(&self, on: CloudCall<'_>, id: &str) -> Result<Option<Json>, ProviderError> {
+        match on.send(ServiceRequest::get(self.service, self.one(id))).await {
+            Ok(answer) => Ok(Some(self.unwrapped(answer.body))),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error.into_provider_error(false)),
+        }
+    }
+
+    /// Finds the object that a create with this token made. `Err(None)` if no object can show that.
+    async fn find(
+        &self,
+        on: CloudCall<'_>,
+        token: &str,
+        spec: &JsonMap,
+    ) -> Result<Option<Json>, Option<ProviderError>> {
+        let generated = self.names_objects() && !spec.contains_key("name");
+        let marked = call_with_token(on.call, token);
+        let name = physical_name(&marked);
+        let taken = match self.mark {
+            Mark::Text(field) => spec.contains_key(field),
+            Mark::None => true,
+            Mark::Tag(_) | Mark::Entry(_) => false,
+        };
+        let query = match generated {
+            true => Some(("name", name.to_string())),
+            false if taken => return Err(None),
+            false => self.mark.query(token),
+        };
+        let request = ServiceRequest::get(self.service, self.list_path());
+        let request = match query {
+            Some((field, value)) => request.with_query(field, value),
+            None => request,
+        };
+        let mut answer = on.get(request).await.map_err(Some)?;
+        let Json::Array(all) = answer[self.list].take() else {
+            return Ok(None);
+        };
+        let is_it = |object: &Json| match generated {
+            true => object["name"] == name.as_ref(),
+            false => self.mark.is_on(token, object),
+        };
+        Ok(all.into_iter().find(is_it))
+    }
+
+    /// The path of the list of objects with all their fields.
+    fn list_path(&self) -> String {
+        match self.service {
+            Service::Compute | Service::Volume => format!("{}/detail", self.path),
+            _ => self.path.to_owned(),
+        }
+    }
+
+    fn status_of(&self, object: &Json) -> Status {
+        let State {
+            field,
+            ready,
+            failed,
+            why,
+        } = self.state;
+        if field.is_empty() {
+            return Status::Ready;
+        }
+        let status = object[field].as_str().unwrap_or_default();
+        if ready.contains(&status) {
+            return Status::Ready;
+        }
+        if !failed.contains(&status) {
+            return Status::Pending(format!("it is {status}"));
+        }
+        let reason = why.split('.').try_fold(object, |at, name| at.get(name));
+        let reason = reason.and_then(Json::as_str).filter(|text| !text.is_empty());
+        Status::Broken(match reason {
+            Some(reason) => format!("it is {status}: {reason}"),
+            None => format!("it is {status}"),
+        })
+    }
+
+    /// The answer for an object after an operation.
+    async fn applied(
+        &self,
+        on: CloudCall<'_>,
+        mut object: Json,
+        recorded: Recorded<'_>,
+    ) -> Result<Applied, ProviderError> {
+        let id = self.id_of(on, &object)?;
+        let ready = match self.status_of(&object) {
+            Status::Ready => {
+                self.hooks.complete(on, &mut object).await?;
+                Ready::Yes
+            }
+            Status::Pending(_) => Ready::Pending,
+            Status::Broken(reason) => Ready::Broken(vec![reason.into()]),
+        };
+        self.mark.remove(&mut object);
+        let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
+        Ok(Applied {
+            ready,
+            ..Applied::ready(id, fields)
+        })
+    }
+
+    fn id_of(&self, on: CloudCall<'_>, object: &Json) -> Result<Name, ProviderError> {
+        let field = on.ty.id_field.as_deref().unwrap_or("id");
+        let id = object[field].as_str().filter(|id| !id.is_empty());
+        id.map(Name::from).ok_or_else(|| {
+            let message = format!("{} returned an object without `{field}`", self.service);
+            ProviderError::new(ErrorKind::OutcomeUnknown, message)
+        })
+    }
+
+    /// Sends a request again while the service refuses it for a reason that clears with time.
+    async fn patiently(
+        &self,
+        on: CloudCall<'_>,
+        operation: Operation,
+        request: ServiceRequest,
+    ) -> Result<Answer, ServiceError> {
+        let mut waited = Duration::ZERO;
+        for before in 0.. {
+            let error = match on.send(request.clone()).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let clears = self.busy.iter().any(|busy| {
+                busy.operation == operation
+                    && error.status() == Some(busy.status)
+                    && (busy.name.is_empty() || error.name.as_deref() == Some(busy.name))
+            });
+            let pause = pause(before);
+            if !clears || waited >= PATIENCE || on.wait(pause).await.is_err() {
+                return Err(error);
+            }
+            waited += pause;
+        }
+        unreachable!("the loop ends with an answer")
+    }
+
+    async fn create_object(
+        &self,
+        on: CloudCall<'_>,
+        request: &ApplyRequest<'_>,
+    ) -> Result<Applied, ProviderError> {
+        let spec = json_of(request.desired)?;
+        let mut body = body_of(on, self.properties, &spec).await?;
+        if self.names_objects() && !body.contains_key("name") {
+            body.insert("name".to_owned(), json!(physical_name(on.call).as_ref()));
+        }
+        self.hooks.create_body(on, &spec, &mut body).await?;
+        self.mark.write(&on.call.token, &mut body);
+        let post = ServiceRequest::post(self.service, self.path, self.wrapped(body));
+        let sent = self.patiently(on, Operation::Create, post).await;
+        let mut object = match sent {
+            Ok(answer) => self.unwrapped(answer.body),
+            Err(error) => self.found_after(on, error, &spec).await?,
+        };
+        let recorded = Recorded {
+            inputs: request.desired,
+            fields: &Value::Null,
+        };
+        if let Err(error) = self.hooks.created(on, &spec, &mut object).await {
+            // The object exists, so the error must not lose it.
+            let partial = self.applied(on, object, recorded).await.ok();
+            return Err(ProviderError {
+                partial: partial.map(Box::new),
+                ..error
+            });
+        }
+        // Services that work in the background answer with the id alone.
+        if !self.state.field.is_empty() && object.get(self.state.field).is_none() {
+            let id = self.id_of(on, &object)?;
+            object = self.object(on, &id).await?.unwrap_or(object);
+        }
+        self.applied(on, object, recorded).await
+    }
+
+    /// The object of a create without an answer, found by its mark. Otherwise the error.
+    async fn found_after(
+        &self,
+        on: CloudCall<'_>,
+        error: ServiceError,
+        spec: &JsonMap,
+    ) -> Result<Json, ProviderError> {
+        let may_exist = match error.delivery {
+            Delivery::NotSent => false,
+            Delivery::Lost => true,
+            // A proxy in front of the service may have given up while the service went on.
+            Delivery::Answered(status) => status >= 500 && status != 503,
+        };
+        if !may_exist {
+            return Err(error.into_provider_error(true));
+        }
+        if let Ok(Some(object)) = self.find(on, &on.call.token, spec).await {
+            return Ok(object);
+        }
+        let error = error.into_provider_error(true);
+        Err(ProviderError {
+            kind: ErrorKind::OutcomeUnknown,
+            ..error
+        })
+    }
+
+    async fn update_object(
+        &self,
+        on: CloudCall<'_>,
+        request: &ApplyRequest<'_>,
+    ) -> Result<Applied, ProviderError> {
+        let id = request.id.unwrap_or_default();
+        let Some(mut object) = self.object(on, id).await? else {
+            let message = format!("{} has no object {id} any more", self.service);
+            return Err(ProviderError::new(ErrorKind::NotFound, message));
+        };
+        let (prior, desired) = (json_of(request.prior_inputs)?, json_of(request.desired)?);
+        let change = SpecChange {
+            prior: &prior,
+            desired: &desired,
+        };
+        let body = self.changed_fields(on, change, &object).await?;
+        if !body.is_empty() {
+            let (path, body) = (self.one(id), self.wrapped(body));
+            let call = match self.update {
+                Update::Put => Some(ServiceRequest::put(self.service, path, body)),
+                Update::Patch => Some(ServiceRequest::patch(self.service, path, body)),
+                Update::Hook | Update::Never => None,
+            };
+            if let Some(call) = call {
+                let answer = self.patiently(on, Operation::Update, call).await;
+                let answer = answer.map_err(|error| error.into_provider_error(true))?;
+                object = self.unwrapped(answer.body);
+            }
+        }
+        self.hooks.update(on, change, &mut object).await?;
+        let recorded = Recorded {
+            inputs: request.desired,
+            fields: &Value::Null,
+        };
+        self.applied(on, object, recorded).await
+    }
+
+    /// The fields that an object must get: those that differ from the desired ones, and those that
+    /// the document no longer sets.
+    async fn changed_fields(
+        &self,
+        on: CloudCall<'_>,
+        change: SpecChange<'_>,
+        object: &Json,
+    ) -> Result<JsonMap, ProviderError> {
+        let mut body = body_of(on, self.properties, change.desired).await?;
+        let before = body_of(on, self.properties, change.prior).await?;
+        for property in self.properties {
+            let Target::Field { field, reading, .. } = property.target else {
+                continue;
+            };
+            let same = match reading {
+                Reading::Shown => body.get(field) == object.get(field),
+                Reading::Recorded => body.get(field) == before.get(field),
+            };
+            let removed = !body.contains_key(field) && before.contains_key(field);
+            if same {
+                body.remove(field);
+            } else if removed && property.name != "name" {
+                body.insert(field.to_owned(), Json::Null);
+            }
+        }
+        // Entries of a spread map are sent if they have changed.
+        body.retain(|field, value| {
+            let is_own = |it: &Property| matches!(it.target, Target::Field { field: own, .. } if own == field);
+            self.properties.iter().any(is_own) || before.get(field) != Some(value)
+        });
+        Ok(body)
+    }
+
+    async fn delete_object(
+        &self,
+        on: CloudCall<'_>,
+        request: &ApplyRequest<'_>,
+    ) -> Result<(), ProviderError> {
+        let id = request.id.unwrap_or_default();
+        let spec = json_of(request.prior_inputs)?;
+        self.hooks.before_delete(on, id, &spec).await?;
+        let call = ServiceRequest::delete(self.service, self.one(id));
+        match self.patiently(on, Operation::Delete, call).await {
+            Ok(_) => {}
+            Err(error) if error.is_not_found() => return Ok(()),
+            Err(error) => return Err(error.into_provider_error(true)),
+        }
+        if !self.deletes_later() {
+            return Ok(());
+        }
+        let mut waited = Duration::ZERO;
+        for before in 0.. {
+            let Some(object) = self.object(on, id).await? else {
+                break;
+            };
+            if let Status::Broken(reason) = self.status_of(&object) {
+                return Err(ProviderError::new(ErrorKind::Permanent, reason));
+            }
+            if waited >= DELETION {
+                let message = format!("{} has not deleted {id} in time", self.service);
+                return Err(ProviderError::new(ErrorKind::TimedOut, message));
+            }
+            let pause = pause(before);
+            on.wait(pause).await?;
+            waited += pause;
+        }
+        Ok(())
+    }
+
+    /// Whether a deleted object is there for a while.
+    fn deletes_later(&self) -> bool {
+        !self.state.field.is_empty() && self.service != Service::Network
+    }
+
+    async fn read_object(
+        &self,
+        on: CloudCall<'_>,
+        request: ReadRequest<'_>,
+    ) -> Result<ReadOutcome, ProviderError> {
+        let found = match (request.id.filter(|id| !id.is_empty()), request.token) {
+            (Some(id), _) => self.object(on, id).await?,
+            (None, None) => return Ok(ReadOutcome::Unknown),
+            (None, Some(token)) => {
+                let spec = json_of(request.inputs)?;
+                match self.find(on, token, &spec).await {
+                    Ok(found) => found,
+                    Err(None) => return Ok(ReadOutcome::Unknown),
+                    Err(Some(error)) => return Err(error),
+                }
+            }
+        };
+        let Some(mut object) = found else {
+            return Ok(ReadOutcome::Absent);
+        };
+        let id = self.id_of(on, &object)?;
+        self.mark.remove(&mut object);
+        let recorded = Recorded {
+            inputs: request.inputs,
+            fields: request.outputs,
+        };
+        Ok(ReadOutcome::Present(Observed {
+            id,
+            fields: fields_of(on, self.properties, self.hooks, &object, recorded),
+            private: request.private.clone(),
+            ..Observed::default()
+        }))
+    }
+
+    async fn poll_object(
+        &self,
+        on: CloudCall<'_>,
+        request: ReadRequest<'_>,
+    ) -> Result<Readiness, ProviderError> {
+        let id = request.id.unwrap_or_default();
+        let Some(mut object) = self.object(on, id).await? else {
+            let gone = format!("{id} was deleted while it was waited for");
+            return Ok(Readiness::Broken(vec![gone.into()]));
+        };
+        let status = self.status_of(&object);
+        if let Status::Ready = status {
+            self.hooks.complete(on, &mut object).await?;
+        }
+        self.mark.remove(&mut object);
+        let recorded = Recorded {
+            inputs: request.inputs,
+            fields: request.outputs,
+        };
+        let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
+        Ok(match status {
+            Status::Ready => Readiness::Ready(fields),
+            Status::Broken(reason) => Readiness::Broken(vec![reason.into()]),
+            Status::Pending(why) => Readiness::NotYet {
+                why: Some(why.into()),
+                fields,
+            },
+        })
+    }
+
+    /// Fields whose new spelling means the same object, and the order of a replacement.
+    async fn plan_change(
+        &self,
+        on: CloudCall<'_>,
+        request: PlanRequest<'_>,
+    ) -> Result<Planned, ProviderError> {
+        let mut planned = Planned::by_policy(Some(on.ty), &request);
+        let (prior, desired) = (json_of(request.prior_inputs)?, json_of(request.desired)?);
+        if self.hooks.deletes_first(&prior, &desired) {
+            planned.verdict = Verdict::Replace {
+                delete_first: Some(true),
+            };
+        }
+        for property in self.properties {
+            let known = request.desired.get(property.name);
+            let is_known = known.is_some_and(|value| !value.has_unknown());
+            let (old, new) = (prior.get(property.name), desired.get(property.name));
+            let (Some(old), Some(new), true) = (old, new, is_known && old != new) else {
+                continue;
+            };
+            let only = |value: &Json| JsonMap::from_iter([(property.name.to_owned(), value.clone())]);
+            let (old, new) = (only(old), only(new));
+            let one = std::slice::from_ref(property);
+            // A name that no object has is an error of the call, not of the plan: an object may have
+            // been deleted, and its name with it.
+            let sent = futures::future::join(body_of(on, one, &old), body_of(on, one, &new));
+            if let (Ok(old), Ok(new)) = sent.await
+                && old == new
+            {
+                planned.only_recorded.push(FieldPath::from(property.name));
+            }
+        }
+        Ok(planned)
+    }
+}
+
+impl Handler for Managed {
+    fn type_name(&self) -> &'static str {
+        self.name
+    }
+
+    fn adjust(&self, ty: &mut ResourceType) {
+        ty.capabilities.finds = self.mark != Mark::None;
+    }
+
+    fn create<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: &'a ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(self.create_object(on, request))
+    }
+
+    fn update<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: &'a ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(self.update_object(on, request))
+    }
+
+    fn delete<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: &'a ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(self.delete_object(on, request))
+    }
+
+    fn read<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        Box::pin(self.read_object(on, request))
+    }
+
+    fn poll<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
+        Box::pin(self.poll_object(on, request))
+    }
+
+    fn plan<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        Box::pin(self.plan_change(on, request))
+    }
+}
+
+/// The call with another token: that of the create that is looked up.
+fn call_with_token(call: &::provider::Call, token: &str) -> ::provider::Call {
+    ::provider::Call {
+        token: token.into(),
+        ..call.clone()
+    }
+}

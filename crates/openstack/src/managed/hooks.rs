@@ -1,0 +1,96 @@
+//! What a type does beyond its table.
+
+use ::provider::{BoxFuture, ProviderError};
+use futures::FutureExt as _;
+use serde_json::Value as Json;
+
+use super::{CloudCall, JsonMap};
+
+/// What a type does beyond its table. Each method does nothing unless a type has its own. Specs are
+/// the JSON of what the document declares; properties that are not set are absent.
+pub(crate) trait Hooks: Sync {
+    /// Completes the body of a create.
+    fn create_body<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        spec: &'a JsonMap,
+        body: &'a mut JsonMap,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, spec, body);
+        std::future::ready(Ok(())).boxed()
+    }
+
+    /// Acts after the create call, for example with further calls. `object` is the created object
+    /// and takes what changes.
+    fn created<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        spec: &'a JsonMap,
+        object: &'a mut Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, spec, object);
+        std::future::ready(Ok(())).boxed()
+    }
+
+    /// Changes what the update call of the table does not. `object` is the object after the call
+    /// and takes what changes. Returns whether the object is ready at once.
+    fn update<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        change: SpecChange<'a>,
+        object: &'a mut Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, change, object);
+        std::future::ready(Ok(())).boxed()
+    }
+
+    /// Acts before the delete call.
+    fn before_delete<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        id: &'a str,
+        spec: &'a JsonMap,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, id, spec);
+        std::future::ready(Ok(())).boxed()
+    }
+
+    /// Adds parts to an object that the service does not show with it, for attributes. Called once
+    /// an operation has made the object ready, not when a plan reads it.
+    fn complete<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        object: &'a mut Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, object);
+        std::future::ready(Ok(())).boxed()
+    }
+
+    /// The value of an attribute that is no field of the object; `None` if the attribute is one.
+    fn attribute(&self, name: &str, object: &Json) -> Option<Json> {
+        let _ = (name, object);
+        None
+    }
+
+    /// Whether the old object of a replacement must be deleted before the new one is made.
+    fn deletes_first(&self, prior: &JsonMap, desired: &JsonMap) -> bool {
+        let _ = (prior, desired);
+        false
+    }
+}
+
+/// A change of a spec.
+#[derive(Clone, Copy)]
+pub(crate) struct SpecChange<'a> {
+    /// As last sent.
+    pub(crate) prior: &'a JsonMap,
+    /// As desired.
+    pub(crate) desired: &'a JsonMap,
+}
+
+impl SpecChange<'_> {
+    /// Whether a property has changed.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.prior.get(name) != self.desired.get(name)
+    }
+}

@@ -1,0 +1,98 @@
+//! The mark that tells which call created an object: a create whose answer was lost is looked up by
+//! it.
+//!
+//! A generated name contains the token of the call, so it is the mark if the template gives no
+//! name. A table says where the mark is otherwise.
+
+use serde_json::{Value as Json, json};
+
+use super::JsonMap;
+use crate::heat::short_digest;
+
+/// Where a type's objects have the mark if the template gives their name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// In this text field, unless the template sets it. The list of objects is searched by it.
+    Text(&'static str),
+    /// In this list of tags.
+    Tag(&'static str),
+    /// In this map, under the key `cyan`.
+    Entry(&'static str),
+    /// In no field: an object with its name cannot be told from another one.
+    None,
+}
+
+/// The key of the mark in a map.
+const KEY: &str = "cyan";
+
+/// The mark of a create.
+pub(crate) fn mark_of(token: &str) -> String {
+    format!("cyan-{}", short_digest(&["mark", token]))
+}
+
+impl Mark {
+    /// Writes the mark into the body of a create. Does nothing if its place is taken.
+    pub(super) fn write(self, token: &str, body: &mut JsonMap) {
+        let mark = mark_of(token);
+        match self {
+            Mark::Text(field) => {
+                body.entry(field).or_insert_with(|| json!(mark));
+            }
+            Mark::Tag(field) => {
+                let tags = body.entry(field).or_insert_with(|| json!([]));
+                if let Some(tags) = tags.as_array_mut() {
+                    tags.push(json!(mark));
+                }
+            }
+            Mark::Entry(field) => {
+                let entries = body.entry(field).or_insert_with(|| json!({}));
+                if let Some(entries) = entries.as_object_mut() {
+                    entries.insert(KEY.to_owned(), json!(mark));
+                }
+            }
+            Mark::None => {}
+        }
+    }
+
+    /// Whether an object has the mark of a create.
+    pub(super) fn is_on(self, token: &str, object: &Json) -> bool {
+        let mark = mark_of(token);
+        match self {
+            Mark::Text(field) => object[field] == mark.as_str(),
+            Mark::Tag(field) => {
+                let tags = object[field].as_array();
+                tags.is_some_and(|tags| tags.iter().any(|tag| *tag == mark.as_str()))
+            }
+            Mark::Entry(field) => object[field][KEY] == mark.as_str(),
+            Mark::None => false,
+        }
+    }
+
+    /// The parameter of a query that finds the object, if the service has one.
+    pub(super) fn query(self, token: &str) -> Option<(&'static str, String)> {
+        match self {
+            Mark::Text(field) => Some((field, mark_of(token))),
+            Mark::Tag(_) => Some(("tags", mark_of(token))),
+            Mark::Entry(_) | Mark::None => None,
+        }
+    }
+
+    /// Removes the mark from an object as it is read, so that it is no value of a property.
+    pub(super) fn remove(self, object: &mut Json) {
+        let is_mark = |value: &Json| value.as_str().is_some_and(|text| text.starts_with("cyan-"));
+        match self {
+            Mark::Text(field) if is_mark(&object[field]) => object[field] = json!(""),
+            Mark::Tag(field) => {
+                if let Some(tags) = object[field].as_array_mut() {
+                    tags.retain(|tag| !is_mark(tag));
+                }
+            }
+            Mark::Entry(field) => {
+                if let Some(entries) = object[field].as_object_mut() {
+                    entries.remove(KEY);
+                }
+            }
+            Mark::Text(_) | Mark::None => {}
+        }
+    }
+}

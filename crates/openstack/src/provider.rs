@@ -1,0 +1,139 @@
+//! The provider `openstack`: the types of all services, and the configurations of clouds.
+
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use ::provider::{
+    BoxFuture, Catalog, Configuration, Configured, Plans, Provider, ProviderError, ResourceType,
+    SettingsChange, TypeSource,
+};
+use blueprint::IndexMap;
+
+use crate::catalog;
+use crate::client::CloudSettings;
+use crate::heat::{self, HeatProvider};
+use crate::managed::Handler;
+use crate::packed::PackedTypes;
+use crate::session::OpenStackSession;
+use crate::types;
+
+/// The provider of the namespaces of OpenStack.
+pub struct OpenStackProvider {
+    heat: Arc<HeatProvider>,
+}
+
+/// The provider, with secrets from the operating system. Nothing is contacted before a call needs a
+/// cloud.
+pub fn provider() -> OpenStackProvider {
+    OpenStackProvider {
+        heat: Arc::new(heat::provider()),
+    }
+}
+
+/// The namespaces of the provider: those of the services, and `OS::Heat`.
+pub const NAMESPACES: &[&str] = &ALL_NAMESPACES;
+
+const ALL_NAMESPACES: [&str; catalog::NAMESPACES.len() + 1] = {
+    let mut all = ["OS::Heat"; catalog::NAMESPACES.len() + 1];
+    let mut at = 0;
+    while at < catalog::NAMESPACES.len() {
+        all[at] = catalog::NAMESPACES[at];
+        at += 1;
+    }
+    all
+};
+
+/// The catalogue: the types of `OS::Heat` and those of all other namespaces.
+static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
+    let services = catalog::catalog();
+    let heat = heat::catalog();
+    let source = ProviderTypes {
+        services: catalog::types(),
+        heat: heat::described(),
+        managed: types::all().map(|it| (it.type_name(), OnceLock::new())).collect(),
+    };
+    let namespaces = services.namespaces.iter().chain(&heat.namespaces);
+    Arc::new(Catalog {
+        namespaces: namespaces.cloned().collect(),
+        docs: services.docs.clone(),
+        resource_types: heat.resource_types.clone(),
+        settings: CloudSettings::declared(),
+        source: Some(Arc::new(source)),
+        max_parallel: 4,
+        ..Catalog::default()
+    })
+});
+
+/// The type with that name, with the capabilities of its handler.
+pub(crate) fn resource_type(name: &str) -> Option<Arc<ResourceType>> {
+    CATALOG.resource_type(name)
+}
+
+impl Provider for OpenStackProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &CATALOG
+    }
+
+    fn configure(
+        self: Arc<Self>,
+        with: Configuration,
+    ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        Box::pin(async move {
+            let settings = CloudSettings::read(&with.settings, &with.root)?;
+            let former = match with.former.is_null() {
+                true => None,
+                false => Some(CloudSettings::read(&with.former, &with.root)?),
+            };
+            let change = former.map_or(SettingsChange::Same, |it| it.change_to(&settings));
+            let session = OpenStackSession::new(self.heat.clone(), settings, with.offline);
+            Ok(Configured {
+                session: Arc::new(session),
+                change,
+                diagnostics: Vec::new(),
+            })
+        })
+    }
+}
+
+/// The types of all namespaces. A type with a handler is managed, every other one only described.
+#[derive(Debug)]
+struct ProviderTypes {
+    services: Arc<PackedTypes>,
+    heat: Arc<PackedTypes>,
+    /// The types with a handler, each read on first use.
+    managed: IndexMap<&'static str, OnceLock<Option<Arc<ResourceType>>>>,
+}
+
+impl ProviderTypes {
+    /// A type with a handler: the capabilities of the handler take the place of those in the
+    /// catalogue, and fields that others than the user change count no drift.
+    fn managed_type(&self, name: &str, handler: &dyn Handler) -> Option<Arc<ResourceType>> {
+        let read = || {
+            let mut ty = self.services.get(name).or_else(|| self.heat.get(name))?;
+            let found = Arc::make_mut(&mut ty);
+            found.capabilities.described_only = false;
+            found.capabilities.plans = Plans::Updates;
+            found.capabilities.exact = false;
+            found.capabilities.complete_when_ready = true;
+            handler.adjust(found);
+            Some(ty)
+        };
+        self.managed.get(name)?.get_or_init(read).clone()
+    }
+}
+
+impl TypeSource for ProviderTypes {
+    fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
+        if let Some(handler) = types::handler(name) {
+            return self.managed_type(name, handler);
+        }
+        self.services.get(name).or_else(|| self.heat.get(name))
+    }
+
+    fn has_resource_type(&self, name: &str) -> bool {
+        self.services.has_resource_type(name) || self.heat.has_resource_type(name)
+    }
+
+    fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.services.names().chain(self.heat.names()))
+    }
+}

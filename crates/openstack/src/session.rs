@@ -1,0 +1,172 @@
+//! A configuration as a session of the contract. It signs in at the first call that needs a cloud.
+//!
+//! Not here: what a call does (`managed`, `types`, `heat`).
+
+use std::sync::Arc;
+
+use ::provider::{
+    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, Operation,
+    PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest, Readiness, ResourceType, Session,
+};
+use tokio::sync::OnceCell;
+
+use crate::client::{Cloud, CloudSettings};
+use crate::heat::HeatProvider;
+use crate::managed::{CloudCall, Handler, NameCache};
+use crate::provider::resource_type;
+use crate::types;
+
+/// A configured cloud.
+pub(crate) struct OpenStackSession {
+    heat: Arc<HeatProvider>,
+    settings: CloudSettings,
+    /// Whether the session only checks.
+    offline: bool,
+    cloud: OnceCell<Cloud>,
+    names: NameCache,
+}
+
+/// A type with its handler.
+struct TypeOfCall {
+    handler: &'static dyn Handler,
+    ty: Arc<ResourceType>,
+}
+
+impl OpenStackSession {
+    pub(crate) fn new(
+        heat: Arc<HeatProvider>,
+        settings: CloudSettings,
+        offline: bool,
+    ) -> OpenStackSession {
+        OpenStackSession {
+            heat,
+            settings,
+            offline,
+            cloud: OnceCell::new(),
+            names: NameCache::default(),
+        }
+    }
+
+    /// The cloud, which is signed in to now if it is not yet.
+    async fn cloud(&self) -> Result<&Cloud, ProviderError> {
+        if self.offline {
+            let message = "this session only checks documents";
+            return Err(ProviderError::new(ErrorKind::Permanent, message));
+        }
+        let connect = || Cloud::connect(&self.settings);
+        self.cloud.get_or_try_init(connect).await
+    }
+
+    async fn on<'a>(
+        &'a self,
+        call: &'a Call,
+        found: &'a TypeOfCall,
+    ) -> Result<CloudCall<'a>, ProviderError> {
+        Ok(CloudCall {
+            cloud: self.cloud().await?,
+            call,
+            ty: &found.ty,
+            names: &self.names,
+        })
+    }
+}
+
+/// The type of a call with its handler.
+fn found(type_name: &str) -> Result<TypeOfCall, ProviderError> {
+    let handler = types::handler(type_name);
+    let found = handler.zip(resource_type(type_name));
+    let found = found.map(|(handler, ty)| TypeOfCall { handler, ty });
+    found.ok_or_else(|| {
+        let message = format!("no cloud is asked for objects of the type `{type_name}`");
+        ProviderError::new(ErrorKind::Document, message)
+    })
+}
+
+/// Whether a type needs no cloud.
+fn is_of_heat(type_name: &str) -> bool {
+    type_name.starts_with("OS::Heat::") && types::handler(type_name).is_none()
+}
+
+impl Session for OpenStackSession {
+    fn check<'a>(
+        &'a self,
+        call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
+        match is_of_heat(request.type_name) {
+            true => self.heat.check(call, request),
+            false => Box::pin(async { Ok(CheckFindings::default()) }),
+        }
+    }
+
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        if is_of_heat(request.type_name) {
+            return self.heat.read(call, request);
+        }
+        Box::pin(async move {
+            let found = found(request.type_name)?;
+            let on = self.on(call, &found).await?;
+            found.handler.read(on, request).await
+        })
+    }
+
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        if is_of_heat(request.type_name) {
+            return self.heat.plan(call, request);
+        }
+        Box::pin(async move {
+            let found = found(request.type_name)?;
+            let on = self.on(call, &found).await?;
+            found.handler.plan(on, request).await
+        })
+    }
+
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        if is_of_heat(request.type_name) {
+            return self.heat.apply(call, request);
+        }
+        Box::pin(async move {
+            if call.cancel.is_cancelled() {
+                let message = "cancelled before anything was done";
+                return Err(ProviderError::new(ErrorKind::Cancelled, message));
+            }
+            let found = found(request.type_name)?;
+            let on = self.on(call, &found).await?;
+            match request.operation {
+                Operation::Create => found.handler.create(on, &request).await,
+                Operation::Update => found.handler.update(on, &request).await,
+                Operation::Delete => {
+                    found.handler.delete(on, &request).await?;
+                    Ok(Applied::deleted())
+                }
+            }
+        })
+    }
+
+    fn poll_ready<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
+        if is_of_heat(request.type_name) {
+            return self.heat.poll_ready(call, request);
+        }
+        Box::pin(async move {
+            let found = found(request.type_name)?;
+            let on = self.on(call, &found).await?;
+            found.handler.poll(on, request).await
+        })
+    }
+}
