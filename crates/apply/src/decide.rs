@@ -166,11 +166,7 @@ fn replace_as_judged(values: &mut Values<'_>, decided: &Decided, desired: Value)
     let must_delete_first = Verdict::Replace {
         delete_first: Some(true),
     };
-    // An order that the document states stays, whatever the provider prefers.
-    if opinion.verdict == must_delete_first
-        && decided.replace_order == ReplaceOrder::CreateFirst
-        && !values.known.declares_replace_order(decided)
-    {
+    if opinion.verdict == must_delete_first && decided.replace_order == ReplaceOrder::CreateFirst {
         let what = format!(
             "the old object of `{}` must be deleted before the new one is created",
             decided.address

@@ -238,14 +238,6 @@ impl RunValues {
         answers.opinions.get(&decided.address)
     }
 
-    /// Whether the document states the order of the replacement of a resource.
-    pub(crate) fn declares_replace_order(&self, decided: &Decided) -> bool {
-        let declared = decided
-            .element
-            .and_then(|(number, _)| self.evaluation.as_ref()?.documents.resource(number));
-        declared.is_some_and(|(.., resource)| resource.lifecycle.replace_order.is_some())
-    }
-
     /// The declared configuration of a resource's provider; `None` for the default configuration.
     pub(crate) fn provider_ref(&self, decided: &Decided) -> Option<ProviderRef> {
         match &decided.provider {

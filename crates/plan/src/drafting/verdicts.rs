@@ -234,13 +234,15 @@ fn forcing_reason(decision: &Decision) -> bool {
 
 /// Sets the order of a replacement: the document's if it has one, else the provider's.
 fn set_order(decision: &mut Decision, delete_first: Option<bool>, resource: Option<&Resource>) {
-    let is_partial = decision
+    // The place of an object with a partial spec is unique, and a provider that is asked about
+    // replacements knows what must be unique: a new object cannot be made beside the old one.
+    let may_demand = decision
         .ty
         .as_ref()
-        .is_some_and(|ty| ty.capabilities.partial);
+        .is_some_and(|ty| ty.capabilities.partial || ty.capabilities.judges_replacements());
+    let demands = may_demand && delete_first == Some(true);
     let is_declared = resource.is_some_and(|resource| resource.lifecycle.replace_order.is_some());
-    // The place of an object with a partial spec is unique: a new one cannot be made beside it.
-    if is_declared && !(is_partial && delete_first == Some(true)) {
+    if is_declared && !demands {
         return;
     }
     match delete_first {

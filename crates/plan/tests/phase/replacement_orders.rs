@@ -32,7 +32,10 @@ async fn run(harness: &Harness, stage: StageResult) {
         .run(staged, false, Vec::new(), settings(Some(1), false))
         .await;
     let well = match &run.operated {
-        Some(Operated::Done(outcome)) => outcome.outcome == Some(OperationOutcome::Ready),
+        Some(Operated::Done(outcome)) => matches!(
+            outcome.outcome,
+            Some(OperationOutcome::Ready | OperationOutcome::Gone)
+        ),
         other => matches!(other, Some(Operated::Nothing)),
     };
     assert!(well, "{:?}", run.operated);
