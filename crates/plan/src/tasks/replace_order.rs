@@ -57,12 +57,16 @@ fn require_delete_first(draft: &mut Draft, answers: &Answers, found: &mut Diagno
     let mut seen: HashSet<usize> = stack.iter().copied().collect();
     while let Some(at) = stack.pop() {
         let used = draft.decisions[at].address.clone();
+        // A user waits for no value of an object that must go before it is made again.
+        let is_certain = !draft.decisions[at].may_replace;
         for user in users.of_resource(&used) {
-            if !seen.insert(user) {
+            let decision = &mut draft.decisions[user];
+            let becomes_certain = is_certain && decision.may_replace;
+            if !seen.insert(user) && !becomes_certain {
                 continue;
             }
             stack.push(user);
-            let decision = &mut draft.decisions[user];
+            decision.may_replace &= !is_certain;
             if decision.replace_order == ReplaceOrder::DeleteFirst {
                 continue;
             }
