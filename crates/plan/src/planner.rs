@@ -17,7 +17,7 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Value};
 use diag::Diagnostics;
 use dialect::DialectRules;
-use evaluate::answers::{Answers, PinnedPreflight, ProviderOpinion, groups_differ};
+use evaluate::answers::{Answers, PinnedPreflight, PinnedRead, ProviderOpinion, groups_differ};
 use evaluate::evaluation_question;
 use evaluate::question::RecordedInstances;
 use evaluate::resolve::Evaluation;
@@ -783,6 +783,7 @@ impl<'a> Planner<'a> {
             || answers.calls.values().any(Value::has_secret)
             || answers.opinions.values().any(ProviderOpinion::has_secret)
             || answers.deletes.values().any(Value::has_secret)
+            || answers.external.values().any(PinnedRead::has_secret)
             || self
                 .evaluation
                 .as_ref()

@@ -161,6 +161,16 @@ pub struct Capabilities {
     pub preflights: bool,
 }
 
+impl Capabilities {
+    /// Whether the provider is asked about the old object before a replacement that the catalogue or
+    /// the engine demands. It then says which order the replacement needs, and which changes mean
+    /// the same object ([`Planned::only_recorded`](crate::Planned::only_recorded)). A type that
+    /// adopts is asked about the new object instead.
+    pub fn judges_replacements(&self) -> bool {
+        self.plans == Plans::Updates && !self.adopts
+    }
+}
+
 /// The changes for which a provider's plan is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plans {

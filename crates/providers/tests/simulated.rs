@@ -234,6 +234,8 @@ async fn apply(
         desired: &desired,
         private: &null,
         sources: &[],
+        metadata: &Value::Null,
+        delete_mode: blueprint::DeleteMode::Delete,
         schema_version: 0,
         planned: &Value::Null,
     };

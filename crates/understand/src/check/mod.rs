@@ -15,6 +15,7 @@
 pub mod passed_inputs;
 pub use passed_inputs::{PassedInputs, compute_passed_inputs};
 mod by_value;
+pub use by_value::no_snapshot;
 mod callbacks;
 mod calls;
 pub mod children;
