@@ -27,9 +27,7 @@ pub(super) fn functions(
     catalog: &mut Catalog,
 ) -> Result<(), CatalogError> {
     let all = object.place.key("functions");
-    let Some(namespace) = catalog.namespaces.first().cloned() else {
-        return Ok(());
-    };
+    let namespace = catalog.key();
     for (name, value) in object.entries("functions")? {
         let place = all.key(name);
         let object = JsonObject::new(value, &place, FUNCTION)?;
