@@ -261,6 +261,7 @@ mod tests {
         let installed = installed(&Hosts::new());
         for provider in &installed.providers {
             let catalog = (provider.make)().catalog().clone();
+            assert_eq!(catalog.name.as_deref(), provider.name);
             assert_eq!(
                 catalog
                     .namespaces

@@ -70,7 +70,7 @@ pub struct Answers {
     /// The digests of the programs that serve the types of steps, by namespace.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub programs: IndexMap<Name, Name>,
-    /// Keyed digests of the settings of providers, by namespace. Namespaces without settings are
+    /// Keyed digests of the settings of providers, by name or else namespace. Providers without settings are
     /// absent.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub settings: IndexMap<Name, Name>,

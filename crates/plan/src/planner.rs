@@ -742,13 +742,14 @@ impl<'a> Planner<'a> {
         }
         if !self.is_saved {
             self.answers.programs = unchanged::programs_of(steps, &self.catalogs);
-            self.answers.settings = unchanged::settings_of(steps, "", self.world);
+            self.answers.settings = unchanged::settings_of(steps, &self.catalogs, "", self.world);
             if !self.answers.settings.is_empty() && self.answers.salt.is_empty() {
                 self.answers.salt = data_encoding::HEXLOWER
                     .encode(&self.world.environment().random())
                     .into();
             }
-            self.answers.settings = unchanged::settings_of(steps, &self.answers.salt, self.world);
+            self.answers.settings =
+                unchanged::settings_of(steps, &self.catalogs, &self.answers.salt, self.world);
         }
         let snapshot = &self.snapshot;
         let catalogs = &self.catalogs;

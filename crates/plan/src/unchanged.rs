@@ -47,7 +47,7 @@ pub async fn unchanged(
         data_sources(evaluation, staged, world, found).await;
         external_objects(evaluation, staged, world, found).await;
     }
-    settings(&staged.plan, world, found);
+    settings(staged, world, found);
     programs(staged, found);
     let reported = objects(staged, world, found).await;
     preflights(staged, &reported, world, found).await;
@@ -163,8 +163,9 @@ async fn data_sources(
 }
 
 /// Checks that providers still have the same settings.
-fn settings(plan: &Plan, world: &dyn World, found: &mut Diagnostics) {
-    let now = settings_of(&plan.steps, &plan.answers.salt, world);
+fn settings(staged: &Staged, world: &dyn World, found: &mut Diagnostics) {
+    let plan = &staged.plan;
+    let now = settings_of(&plan.steps, &staged.catalogs, &plan.answers.salt, world);
     let mut namespaces: Vec<&Name> = plan.answers.settings.keys().chain(now.keys()).collect();
     namespaces.sort_unstable();
     namespaces.dedup();
@@ -215,13 +216,14 @@ pub(crate) fn programs_of(steps: &[Step], catalogs: &Catalogs) -> blueprint::Ind
 /// Keyed digests of the settings of the providers that steps need.
 pub(crate) fn settings_of(
     steps: &[Step],
+    catalogs: &Catalogs,
     salt: &str,
     world: &dyn World,
 ) -> blueprint::IndexMap<Name, Name> {
     let mut digests = blueprint::IndexMap::default();
     let mut before = "";
     for step in steps.iter().filter(|step| step.action != Action::None) {
-        let namespace = step.type_name.package_name();
+        let namespace = catalogs.names().key(step.type_name.package_name());
         if namespace == before || digests.contains_key(namespace) {
             continue;
         }

@@ -378,8 +378,9 @@ pub struct Configuration {
     pub settings: Value,
     /// The settings that the recorded resources were last managed with; null if there are none.
     pub former: Value,
-    /// Whether only [`Session::check`] is called, as by `validate`. The settings are not known
-    /// then, and nothing may be contacted.
+    /// Whether nothing may be contacted. The settings are not known then. The session only checks
+    /// specs, as for `validate`, and manages resources whose types live in the state
+    /// ([`Capabilities::state_only`](crate::Capabilities::state_only)).
     pub offline: bool,
     /// The folder of the root document.
     pub root: Arc<Path>,

@@ -159,6 +159,9 @@ pub struct Capabilities {
     pub described_only: bool,
     /// Whether `Session::preflight` is implemented for the type.
     pub preflights: bool,
+    /// Whether objects of the type exist only in the state, as a random text does: no configuration
+    /// of the provider applies to them, and a session without settings manages them.
+    pub state_only: bool,
 }
 
 impl Capabilities {
@@ -202,6 +205,7 @@ impl Default for Capabilities {
             snapshots: false,
             described_only: false,
             preflights: false,
+            state_only: false,
         }
     }
 }
