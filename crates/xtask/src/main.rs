@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         Some("instructions") => instructions::run(&root(), &rest),
         Some("plugins") => plugins::print(&root()),
         Some("kubernetes") => kubernetes::serve(&root()),
-        Some("openstack") => openstack::serve(&root()),
+        Some("openstack") => openstack::run(&root(), &rest),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),
         Some("kubernetes-schemas") => kubernetes_schemas::run(&root(), &rest),

@@ -16,35 +16,33 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::build_tool::target;
 use crate::servers::delete_abandoned;
-use processes::CloudProcesses;
+use processes::{CloudGuard, CloudProcesses, GUARD};
 use settings::CloudSettings;
 
 /// The variable in which tests find the file that describes how to connect. Its clouds are `admin`,
 /// which may do everything, and `demo`, a member of a project.
 const CLOUDS: &str = "CYAN_TEST_CLOUDS";
 
-/// The time within which Nova's scheduler must find the host.
-const HOST_FOUND: Duration = Duration::from_secs(120);
-
 /// A running cloud. It is stopped, and its data deleted, when this is dropped. The thread that
 /// started it must not end before.
 #[derive(Debug)]
-pub(crate) struct Cloud {
+pub(crate) struct RunningCloud {
     settings: CloudSettings,
     processes: CloudProcesses,
     /// Whether the start is over. The logs of a start that failed stay until the next start.
     works: bool,
+    _guard: CloudGuard,
 }
 
 /// Installs the missing programs and starts a cloud. Returns when the services work.
 ///
 /// # Errors
 /// If a program cannot be installed, or a server ends or is not ready in time.
-pub(crate) fn start(root: &Path) -> io::Result<Cloud> {
+pub(crate) fn start(root: &Path) -> io::Result<RunningCloud> {
     let programs = timed("the programs", install::programs)?;
     let all = target(root).join("openstack");
     fs::create_dir_all(&all)?;
@@ -52,17 +50,32 @@ pub(crate) fn start(root: &Path) -> io::Result<Cloud> {
     let folder = fs::canonicalize(all)?.join(std::process::id().to_string());
     // A former process with the same id may have left its folder.
     let _ = fs::remove_dir_all(&folder);
+    let guard = CloudGuard::new(&folder)?;
     timed("the state of a new cloud", || {
         bootstrap::prepare_state(&folder, &programs)
     })?;
-    let mut cloud = Cloud {
+    let mut cloud = RunningCloud {
         settings: CloudSettings::new(folder.clone(), programs)?,
         processes: CloudProcesses::new(&folder)?,
         works: false,
+        _guard: guard,
     };
     timed("the start", || cloud.launch())?;
     cloud.works = true;
     Ok(cloud)
+}
+
+/// The command `cargo xtask openstack`.
+///
+/// # Errors
+/// If the arguments are unknown, or the cloud cannot be started.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
+    match arguments {
+        [] => serve(root),
+        // Only this program says that.
+        [option, folder] if option == GUARD => processes::guard(Path::new(folder)).map(|()| true),
+        _ => Err(io::Error::other("`cargo xtask openstack` has no arguments")),
+    }
 }
 
 /// Starts a cloud and prints the variable for a shell. Returns when standard input ends; an
@@ -70,7 +83,7 @@ pub(crate) fn start(root: &Path) -> io::Result<Cloud> {
 ///
 /// # Errors
 /// If the cloud cannot be started.
-pub(crate) fn serve(root: &Path) -> io::Result<bool> {
+fn serve(root: &Path) -> io::Result<bool> {
     let cloud = start(root)?;
     for (name, value) in cloud.variables() {
         println!("export {name}='{value}'");
@@ -161,7 +174,7 @@ impl Drop for BackgroundCloud {
     }
 }
 
-impl Cloud {
+impl RunningCloud {
     /// The variables for the tests.
     fn variables(&self) -> CloudVariables {
         let clouds: PathBuf = self.settings.file("clouds.yaml");
@@ -188,7 +201,7 @@ impl Cloud {
     }
 }
 
-impl Drop for Cloud {
+impl Drop for RunningCloud {
     fn drop(&mut self) {
         processes::kill_all(&self.settings.folder);
         if self.works {

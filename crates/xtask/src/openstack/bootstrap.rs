@@ -9,11 +9,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use super::install::{CloudPrograms, DRIVERS, REQUIREMENTS, digest};
 use super::processes::{CloudProcesses, command, run};
 use super::services::{self, DATA, DATABASE, query, user};
-use super::settings::{CloudSettings, PARTS, PASSWORD, Port, TEMPLATES};
+use super::settings::{CloudPort, CloudSettings, PARTS, PASSWORD, TEMPLATES};
 use crate::packages::cache;
 
 /// The script that makes users, roles, endpoints and the first objects.
@@ -65,6 +66,9 @@ const FOLDERS: [&str; 8] = [
     "nova/instances",
     "cinder/coordination",
 ];
+
+/// The time within which Nova's scheduler must find the host.
+const HOST_FOUND: Duration = Duration::from_secs(120);
 
 /// The number of hosts that Nova knows.
 const HOSTS: &str = "select count(*) from nova_api.host_mappings";
@@ -120,7 +124,7 @@ fn make_template(folder: &Path, programs: &CloudPrograms, template: &Path) -> io
     seed(&settings, "identity")?;
     services::start_services(&settings, &mut processes)?;
     seed(&settings, "objects")?;
-    processes.wait_for("the host of Nova", super::HOST_FOUND, || {
+    processes.wait_for("the host of Nova", HOST_FOUND, || {
         Ok(query(&settings, HOSTS)? != "0")
     })?;
     // A database that was killed would repair itself at each start.
@@ -176,7 +180,7 @@ fn make_keystone(settings: &CloudSettings) -> io::Result<()> {
     let keystone =
         |arguments: &[&str]| manage(settings, "keystone-manage", "keystone.conf", arguments);
     let user = user()?;
-    let address = format!("{}/v3", settings.address(Port::Keystone));
+    let address = format!("{}/v3", settings.address(CloudPort::Keystone));
     keystone(&["db_sync"])?;
     for keys in ["fernet_setup", "credential_setup"] {
         keystone(&[

@@ -15,6 +15,9 @@ use crate::servers::bound;
 /// The variable that names the folder of the cloud of a process.
 const FOLDER: &str = "CYAN_TEST_CLOUD_FOLDER";
 
+/// The argument with which this program becomes a `CloudGuard`.
+pub(super) const GUARD: &str = "--guard";
+
 /// The time between two questions whether something is ready.
 const POLL: Duration = Duration::from_millis(100);
 
@@ -124,6 +127,47 @@ impl Drop for CloudProcesses {
             let _ = child.wait();
         }
     }
+}
+
+/// A process that kills those of a cloud when this program ends, however it ends. The programs that
+/// this one starts end with it, but some of their own children do not.
+#[derive(Debug)]
+pub(super) struct CloudGuard(Child);
+
+impl CloudGuard {
+    /// Starts it for the cloud in this folder.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub(super) fn new(folder: &Path) -> io::Result<Self> {
+        Command::new(std::env::current_exe()?)
+            .args(["openstack", GUARD])
+            .arg(folder)
+            // Ctrl-C on the terminal must not reach it.
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .map(Self)
+    }
+}
+
+impl Drop for CloudGuard {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+/// What the process of a `CloudGuard` does: waits for the end of its input, which is the end of the
+/// program that started it, and kills the processes of the cloud in this folder.
+///
+/// # Errors
+/// If the input cannot be read.
+pub(super) fn guard(folder: &Path) -> io::Result<()> {
+    io::copy(&mut io::stdin().lock(), &mut io::sink())?;
+    kill_all(folder);
+    Ok(())
 }
 
 /// A command with the environment of the cloud in this folder. It ends with this program.

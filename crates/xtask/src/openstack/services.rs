@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::processes::{CloudProcesses, command};
-use super::settings::{CloudSettings, Port};
+use super::settings::{CloudPort, CloudSettings};
 use crate::servers::answers;
 
 /// The time within which a server must be ready. Two dozen programs start at the same time, perhaps
@@ -27,14 +27,14 @@ const SOCKET: &str = "server.sock";
 /// An API: a module of Python with a WSGI application.
 struct ApiServer {
     name: &'static str,
-    port: Port,
+    port: CloudPort,
     module: &'static str,
     /// The file of its settings, if it is an argument. Other APIs read variables.
     settings: Option<&'static str>,
 }
 
 impl ApiServer {
-    const fn new(name: &'static str, port: Port, module: &'static str) -> Self {
+    const fn new(name: &'static str, port: CloudPort, module: &'static str) -> Self {
         Self {
             name,
             port,
@@ -51,13 +51,13 @@ impl ApiServer {
 
 /// The APIs that need no bus. The first one is asked by all others.
 const APIS: [ApiServer; 7] = [
-    ApiServer::new("keystone", Port::Keystone, "keystone.wsgi.api"),
-    ApiServer::new("placement", Port::Placement, "placement.wsgi.api"),
-    ApiServer::new("neutron", Port::Neutron, "neutron.wsgi.api"),
-    ApiServer::new("glance", Port::Glance, "glance.wsgi.api"),
-    ApiServer::new("nova-api", Port::Nova, "nova.wsgi.osapi_compute"),
-    ApiServer::new("cinder-api", Port::Cinder, "cinder.wsgi.api").configured("cinder.conf"),
-    ApiServer::new("heat-api", Port::Heat, "heat.wsgi.api").configured("heat.conf"),
+    ApiServer::new("keystone", CloudPort::Keystone, "keystone.wsgi.api"),
+    ApiServer::new("placement", CloudPort::Placement, "placement.wsgi.api"),
+    ApiServer::new("neutron", CloudPort::Neutron, "neutron.wsgi.api"),
+    ApiServer::new("glance", CloudPort::Glance, "glance.wsgi.api"),
+    ApiServer::new("nova-api", CloudPort::Nova, "nova.wsgi.osapi_compute"),
+    ApiServer::new("cinder-api", CloudPort::Cinder, "cinder.wsgi.api").configured("cinder.conf"),
+    ApiServer::new("heat-api", CloudPort::Heat, "heat.wsgi.api").configured("heat.conf"),
 ];
 
 /// The programs that work for the APIs, with their settings.
@@ -93,7 +93,7 @@ pub(super) fn start_database(
         .args(["--no-defaults", "--bind-address=127.0.0.1"])
         .arg(format!("--datadir={}", data.display()))
         .arg(format!("--socket={SOCKET}"))
-        .arg(format!("--port={}", settings.port(Port::Database)))
+        .arg(format!("--port={}", settings.port(CloudPort::Database)))
         .arg(format!("--user={}", user()?))
         .arg("--pid-file=server.pid")
         .args(["--skip-name-resolve", "--max-connections=500"])
@@ -134,7 +134,7 @@ pub(super) fn start_bus(
     let mut names = command(&settings.folder, Path::new("epmd"));
     names
         .args(["-address", "127.0.0.1", "-port"])
-        .arg(settings.port(Port::ErlangNames).to_string());
+        .arg(settings.port(CloudPort::ErlangNames).to_string());
     processes.launch("epmd", names)?;
     let mut bus = command(&settings.folder, &settings.programs.bus);
     let port = |port| settings.port(port).to_string();
@@ -143,11 +143,11 @@ pub(super) fn start_bus(
         .env("RABBITMQ_ALLOW_INPUT", "1")
         .env("HOME", &home)
         .env("ERL_EPMD_ADDRESS", "127.0.0.1")
-        .env("ERL_EPMD_PORT", port(Port::ErlangNames))
+        .env("ERL_EPMD_PORT", port(CloudPort::ErlangNames))
         .env("RABBITMQ_NODENAME", "cloud@localhost")
         .env("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1")
-        .env("RABBITMQ_NODE_PORT", port(Port::Bus))
-        .env("RABBITMQ_DIST_PORT", port(Port::ErlangNode))
+        .env("RABBITMQ_NODE_PORT", port(CloudPort::Bus))
+        .env("RABBITMQ_DIST_PORT", port(CloudPort::ErlangNode))
         .env("RABBITMQ_MNESIA_BASE", home.join("data"))
         .env("RABBITMQ_LOG_BASE", home.join("logs"))
         .env("RABBITMQ_PID_FILE", home.join("pid"))
@@ -185,7 +185,7 @@ pub(super) fn start_services(
     processes: &mut CloudProcesses,
 ) -> io::Result<()> {
     let since = query(settings, "select utc_timestamp()")?;
-    let bus = settings.port(Port::Bus);
+    let bus = settings.port(CloudPort::Bus);
     for api in &APIS[1..] {
         start_api(settings, processes, api)?;
     }

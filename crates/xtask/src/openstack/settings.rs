@@ -51,7 +51,7 @@ const PORTS: std::ops::Range<u16> = 20_000..30_000;
 
 /// What listens on a port. The value is the distance from the first port of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Port {
+pub(super) enum CloudPort {
     Keystone = 1,
     Glance,
     Placement,
@@ -125,12 +125,12 @@ impl CloudSettings {
         })
     }
 
-    pub(super) fn port(&self, port: Port) -> u16 {
+    pub(super) fn port(&self, port: CloudPort) -> u16 {
         self.base + port as u16
     }
 
     /// The address of a service.
-    pub(super) fn address(&self, port: Port) -> String {
+    pub(super) fn address(&self, port: CloudPort) -> String {
         format!("http://127.0.0.1:{}", self.port(port))
     }
 
@@ -146,29 +146,32 @@ impl CloudSettings {
 
     /// The address of the database server for the services, without the name of a database.
     pub(super) fn database(&self) -> String {
-        let port = self.port(Port::Database);
+        let port = self.port(CloudPort::Database);
         format!("mysql+pymysql://cloud:{PASSWORD}@127.0.0.1:{port}")
     }
 
     /// The address of the message bus.
     pub(super) fn bus(&self) -> String {
-        format!("rabbit://guest:guest@127.0.0.1:{}/", self.port(Port::Bus))
+        format!(
+            "rabbit://guest:guest@127.0.0.1:{}/",
+            self.port(CloudPort::Bus)
+        )
     }
 
     /// The catalogue: type, name and address of each service. A service that is added needs a row.
     pub(super) fn catalogue(&self) -> [(&'static str, &'static str, String); 7] {
         let at = |port, path: &str| format!("{}{path}", self.address(port));
         [
-            ("identity", "keystone", at(Port::Keystone, "/v3")),
-            ("image", "glance", at(Port::Glance, "")),
-            ("placement", "placement", at(Port::Placement, "")),
-            ("network", "neutron", at(Port::Neutron, "")),
-            ("compute", "nova", at(Port::Nova, "/v2.1")),
-            ("block-storage", "cinder", at(Port::Cinder, "/v3")),
+            ("identity", "keystone", at(CloudPort::Keystone, "/v3")),
+            ("image", "glance", at(CloudPort::Glance, "")),
+            ("placement", "placement", at(CloudPort::Placement, "")),
+            ("network", "neutron", at(CloudPort::Neutron, "")),
+            ("compute", "nova", at(CloudPort::Nova, "/v2.1")),
+            ("block-storage", "cinder", at(CloudPort::Cinder, "/v3")),
             (
                 "orchestration",
                 "heat",
-                at(Port::Heat, "/v1/%(project_id)s"),
+                at(CloudPort::Heat, "/v1/%(project_id)s"),
             ),
         ]
     }
@@ -194,9 +197,9 @@ impl CloudSettings {
             ("packages", path(&self.programs.packages)),
             ("database", self.database()),
             ("bus", self.bus()),
-            ("keystone", self.address(Port::Keystone)),
-            ("glance", self.address(Port::Glance)),
-            ("nothing", self.address(Port::Nothing)),
+            ("keystone", self.address(CloudPort::Keystone)),
+            ("glance", self.address(CloudPort::Glance)),
+            ("nothing", self.address(CloudPort::Nothing)),
             ("password", PASSWORD.to_owned()),
         ];
         let with_parts = PARTS
@@ -212,7 +215,7 @@ impl CloudSettings {
 
 #[cfg(test)]
 mod tests {
-    use super::{CloudSettings, Port, TEMPLATES};
+    use super::{CloudPort, CloudSettings, TEMPLATES};
     use crate::openstack::install::CloudPrograms;
 
     fn settings() -> CloudSettings {
@@ -240,6 +243,6 @@ mod tests {
     #[test]
     fn two_clouds_have_different_ports() {
         let (one, other) = (settings(), settings());
-        assert!(one.port(Port::Nothing) < other.port(Port::Keystone));
+        assert!(one.port(CloudPort::Nothing) < other.port(CloudPort::Keystone));
     }
 }
