@@ -85,7 +85,8 @@ pub(crate) fn installed(hosts: &Hosts) -> Arc<Installed> {
             InstalledProvider::new(&["time"], || Arc::new(providers::time::provider())),
             InstalledProvider::new(&["std"], || Arc::new(providers::std::provider()))
                 .with_functions(),
-            InstalledProvider::new(openstack::NAMESPACES, || Arc::new(openstack::provider())),
+            InstalledProvider::new(openstack::NAMESPACES, || Arc::new(openstack::provider()))
+                .named(openstack::NAME),
             #[cfg(feature = "pulumi")]
             InstalledProvider::new(&[pulumi_host::built_in::NAMESPACE], || {
                 Arc::new(pulumi_host::built_in::built_in())
