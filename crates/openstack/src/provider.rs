@@ -49,7 +49,9 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let source = ProviderTypes {
         services: catalog::types(),
         heat: heat::described(),
-        managed: types::all().map(|it| (it.type_name(), OnceLock::new())).collect(),
+        managed: types::all()
+            .map(|it| (it.type_name(), OnceLock::new()))
+            .collect(),
     };
     let namespaces = services.namespaces.iter().chain(&heat.namespaces);
     Arc::new(Catalog {
