@@ -57,7 +57,9 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
         services: catalog::types(),
         heat: heat::described(),
         project: services.functions.first().cloned().map(Arc::new),
-        managed: types::all().map(|it| (it.type_name(), OnceLock::new())).collect(),
+        managed: types::all()
+            .map(|it| (it.type_name(), OnceLock::new()))
+            .collect(),
     };
     let namespaces = services.namespaces.iter().chain(&heat.namespaces);
     Arc::new(Catalog {

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use ::provider::{
-    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, InvokeRequest, Operation,
-    PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest, Readiness, ResourceType, Session,
+    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, InvokeRequest,
+    Operation, PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest, Readiness,
+    ResourceType, Session,
 };
 use blueprint::Value;
 use tokio::sync::OnceCell;

@@ -46,21 +46,38 @@ impl Cloud {
         }});
         let client = clients.of(&url).await.map_err(unusable)?;
         let sent = client.post(url).timeout(TIMEOUT).json(&body).send().await;
-        let answer = sent.map_err(|error| lost(Service::Identity, &error).into_provider_error(false))?;
+        let answer =
+            sent.map_err(|error| lost(Service::Identity, &error).into_provider_error(false))?;
         let status = answer.status().as_u16();
         let token = answer.headers().get("x-subject-token");
         let token = token.and_then(|it| it.to_str().ok()).map(str::to_owned);
         let body: Json = answer.json().await.unwrap_or_default();
         let Some(token) = token.filter(|_| status == 201) else {
-            return Err(ServiceError::answered(Service::Identity, status, &body).into_provider_error(false));
+            return Err(
+                ServiceError::answered(Service::Identity, status, &body).into_provider_error(false)
+            );
         };
-        let project = body["token"]["project"]["id"].as_str().unwrap_or_default().to_owned();
-        let all = [Service::Identity, Service::Compute, Service::Network, Service::Volume, Service::Image];
+        let project = body["token"]["project"]["id"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        let all = [
+            Service::Identity,
+            Service::Compute,
+            Service::Network,
+            Service::Volume,
+            Service::Image,
+        ];
         let services = all.into_iter().filter_map(|service| {
             let url = endpoint(&body["token"]["catalog"], service, access.region.as_deref())?;
             Some((service, Url::parse(&url).ok()?))
         });
-        Ok(Cloud { services: services.collect(), clients, token, project })
+        Ok(Cloud {
+            services: services.collect(),
+            clients,
+            token,
+            project,
+        })
     }
 
     /// Sends a request.
@@ -78,11 +95,13 @@ impl Cloud {
             retry_after: None,
         };
         let known = self.services.iter().find(|(known, _)| *known == service);
-        let (_, base) = known.ok_or_else(|| not_sent("the cloud has no such service".to_owned()))?;
+        let (_, base) =
+            known.ok_or_else(|| not_sent("the cloud has no such service".to_owned()))?;
         let base = base.as_str().trim_end_matches('/');
         let suffix = format!("/{}", service.version());
         let base = base.strip_suffix(&suffix).unwrap_or(base);
-        let url = Url::parse_with_params(&format!("{base}{suffix}/{}", request.path), &request.query);
+        let url =
+            Url::parse_with_params(&format!("{base}{suffix}/{}", request.path), &request.query);
         let url = url.map_err(|error| not_sent(error.to_string()))?;
         let client = self.clients.of(&url).await.map_err(not_sent)?;
         let mut building = client
@@ -96,17 +115,30 @@ impl Cloud {
         if let Some(body) = &request.body {
             building = building.json(body);
         }
-        let answer = building.send().await.map_err(|error| lost(service, &error))?;
+        let answer = building
+            .send()
+            .await
+            .map_err(|error| lost(service, &error))?;
         let status = answer.status().as_u16();
         let id = answer.headers().get("x-openstack-request-id");
         let request_id = id.and_then(|id| id.to_str().ok()).map(str::to_owned);
-        let text = answer.bytes().await.map_err(|error| lost(service, &error))?;
+        let text = answer
+            .bytes()
+            .await
+            .map_err(|error| lost(service, &error))?;
         let body: Json = serde_json::from_slice(&text).unwrap_or_default();
         if !(200..300).contains(&status) {
             let error = ServiceError::answered(service, status, &body);
-            return Err(ServiceError { request_id, ..error });
+            return Err(ServiceError {
+                request_id,
+                ..error
+            });
         }
-        Ok(Answer { status, body, request_id })
+        Ok(Answer {
+            status,
+            body,
+            request_id,
+        })
     }
 }
 
@@ -125,7 +157,10 @@ fn endpoint(catalogue: &Json, service: Service, region: Option<&str>) -> Option<
 
 fn parsed(url: &str) -> Result<Url, ProviderError> {
     Url::parse(url).map_err(|error| {
-        ProviderError::new(ErrorKind::Credentials, format!("the address of Keystone: {error}"))
+        ProviderError::new(
+            ErrorKind::Credentials,
+            format!("the address of Keystone: {error}"),
+        )
     })
 }
 

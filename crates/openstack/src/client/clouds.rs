@@ -36,7 +36,10 @@ struct CloudEntry {
 /// [`ErrorKind::Credentials`] if no cloud is named, or the named one is not described.
 pub(super) fn access(settings: &CloudSettings) -> Result<Access, ProviderError> {
     let refuse = |why: String| ProviderError::new(ErrorKind::Credentials, why);
-    let name = settings.cloud.clone().or_else(|| std::env::var("OS_CLOUD").ok());
+    let name = settings
+        .cloud
+        .clone()
+        .or_else(|| std::env::var("OS_CLOUD").ok());
     let name = name.ok_or_else(|| refuse("no cloud is named: set `OS_CLOUD`".to_owned()))?;
     let file = std::env::var_os("OS_CLIENT_CONFIG_FILE").map(PathBuf::from);
     let file = file.unwrap_or_else(|| PathBuf::from("clouds.yaml"));
@@ -54,6 +57,9 @@ pub(super) fn access(settings: &CloudSettings) -> Result<Access, ProviderError> 
         project: part("project_name"),
         user_domain: part("user_domain_id"),
         project_domain: part("project_domain_id"),
-        region: settings.region.clone().or_else(|| entry.region_name.clone()),
+        region: settings
+            .region
+            .clone()
+            .or_else(|| entry.region_name.clone()),
     })
 }

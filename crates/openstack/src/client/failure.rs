@@ -107,6 +107,9 @@ fn described(body: &Json) -> (Option<String>, Option<String>) {
             let kind = text(&inner["type"]).or_else(|| Some(name.clone()));
             (kind, text(&inner["message"]))
         }
-        _ => (None, text(&body["message"]).or_else(|| text(&body["faultstring"]))),
+        _ => (
+            None,
+            text(&body["message"]).or_else(|| text(&body["faultstring"])),
+        ),
     }
 }

@@ -36,7 +36,10 @@ impl CloudSettings {
 
     /// The effect of a change to other settings on the resources of this cloud.
     pub(crate) fn change_to(&self, now: &CloudSettings) -> SettingsChange {
-        let fields = [("cloud", self.cloud != now.cloud), ("region", self.region != now.region)];
+        let fields = [
+            ("cloud", self.cloud != now.cloud),
+            ("region", self.region != now.region),
+        ];
         let changed = fields.iter().filter(|(_, changed)| *changed);
         let paths: Vec<FieldPath> = changed.map(|(name, _)| FieldPath::from(*name)).collect();
         match paths.is_empty() {

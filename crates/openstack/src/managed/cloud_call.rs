@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use ::provider::{Call, ErrorKind, ProviderError, ResourceType};
+use blueprint::Name;
 use serde_json::Value as Json;
 
 use super::names::{NameCache, ObjectKind};
 use crate::client::{Answer, Cloud, ServiceError, ServiceRequest};
+use crate::heat::physical_name;
 
 /// A call of the contract with the cloud that it is for.
 #[derive(Clone, Copy)]
@@ -60,6 +62,24 @@ impl<'a> CloudCall<'a> {
         text: &str,
     ) -> Result<String, ProviderError> {
         self.names.id_of(self, kind, text).await
+    }
+
+    /// The body of the answer to a request for an object that attributes of many others show. It is
+    /// asked once in a session, so changes made meanwhile may be missing.
+    ///
+    /// # Errors
+    /// The error of the request.
+    pub(crate) async fn get_once(&self, request: ServiceRequest) -> Result<Json, ProviderError> {
+        self.names.object(self, request).await
+    }
+
+    /// The generated name of an object that a create with this token makes.
+    pub(crate) fn physical_name(&self, token: &str) -> Name {
+        let create = Call {
+            token: token.into(),
+            ..self.call.clone()
+        };
+        physical_name(&create)
     }
 
     /// Waits.

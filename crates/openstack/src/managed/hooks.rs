@@ -32,6 +32,19 @@ pub(crate) trait Hooks: Sync {
         std::future::ready(Ok(())).boxed()
     }
 
+    /// Completes the body of an update, which has the changed fields. `object` is the object before
+    /// the call. Without fields nothing is sent.
+    fn update_body<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        change: SpecChange<'a>,
+        object: &'a Json,
+        body: &'a mut JsonMap,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, change, object, body);
+        std::future::ready(Ok(())).boxed()
+    }
+
     /// Changes what the update call of the table does not. `object` is the object after the call
     /// and takes what changes. Returns whether the object is ready at once.
     fn update<'a>(
@@ -55,6 +68,16 @@ pub(crate) trait Hooks: Sync {
         std::future::ready(Ok(())).boxed()
     }
 
+    /// What keeps an object from being deleted, for people.
+    fn blockers<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<String>, ProviderError>> {
+        let _ = (on, id);
+        std::future::ready(Ok(Vec::new())).boxed()
+    }
+
     /// Adds parts to an object that the service does not show with it, for attributes. Called once
     /// an operation has made the object ready, not when a plan reads it.
     fn complete<'a>(
@@ -70,6 +93,26 @@ pub(crate) trait Hooks: Sync {
     fn attribute(&self, name: &str, object: &Json) -> Option<Json> {
         let _ = (name, object);
         None
+    }
+
+    /// The value of a property that the hooks carry out, in the form of templates. `None` if the
+    /// object does not show it. `declared` is the value as last sent.
+    fn property(&self, name: &str, object: &Json, declared: &Json) -> Option<Json> {
+        let _ = (name, object, declared);
+        None
+    }
+
+    /// Why the service cannot make a change in place: the property and the reason. The plan refuses
+    /// the change.
+    fn refuses(&self, change: SpecChange<'_>) -> Option<(&'static str, &'static str)> {
+        let _ = change;
+        None
+    }
+
+    /// Whether a change that the service could make in place replaces the object.
+    fn must_replace(&self, change: SpecChange<'_>) -> bool {
+        let _ = change;
+        false
     }
 
     /// Whether the old object of a replacement must be deleted before the new one is made.

@@ -18,6 +18,9 @@ pub(crate) enum Mark {
     Tag(&'static str),
     /// In this map, under the key `cyan`.
     Entry(&'static str),
+    /// In no field: the service has at most one object with these fields, so a second create would
+    /// have been refused.
+    Unique(&'static [&'static str]),
     /// In no field: an object with its name cannot be told from another one.
     None,
 }
@@ -50,7 +53,7 @@ impl Mark {
                     entries.insert(KEY.to_owned(), json!(mark));
                 }
             }
-            Mark::None => {}
+            Mark::Unique(_) | Mark::None => {}
         }
     }
 
@@ -64,7 +67,7 @@ impl Mark {
                 tags.is_some_and(|tags| tags.iter().any(|tag| *tag == mark.as_str()))
             }
             Mark::Entry(field) => object[field][KEY] == mark.as_str(),
-            Mark::None => false,
+            Mark::Unique(_) | Mark::None => false,
         }
     }
 
@@ -73,12 +76,12 @@ impl Mark {
         match self {
             Mark::Text(field) => Some((field, mark_of(token))),
             Mark::Tag(_) => Some(("tags", mark_of(token))),
-            Mark::Entry(_) | Mark::None => None,
+            Mark::Entry(_) | Mark::Unique(_) | Mark::None => None,
         }
     }
 
     /// Removes the mark from an object as it is read, so that it is no value of a property.
-    pub(super) fn remove(self, object: &mut Json) {
+    pub(crate) fn remove(self, object: &mut Json) {
         let is_mark = |value: &Json| value.as_str().is_some_and(|text| text.starts_with("cyan-"));
         match self {
             Mark::Text(field) if is_mark(&object[field]) => object[field] = json!(""),
@@ -92,7 +95,7 @@ impl Mark {
                     entries.remove(KEY);
                 }
             }
-            Mark::Text(_) | Mark::None => {}
+            Mark::Text(_) | Mark::Unique(_) | Mark::None => {}
         }
     }
 }
