@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use ::provider::{
     Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, Operation,
-    PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest, Readiness, ResourceType, Session,
+    PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest, Readiness, ResourceType,
+    Session,
 };
 use tokio::sync::OnceCell;
 
@@ -67,6 +68,7 @@ impl OpenStackSession {
             call,
             ty: &found.ty,
             names: &self.names,
+            heat: &self.heat,
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use ::provider::json::{from_json, to_json};
 use ::provider::{
     Applied, ApplyRequest, BoxFuture, ErrorKind, Observed, Operation, PlanRequest, Planned,
     ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType, Verdict,
@@ -10,8 +11,8 @@ use ::provider::{
 use blueprint::{FieldPath, Name, Value};
 use serde_json::{Value as Json, json};
 
-use super::hooks::SpecChange;
-use super::mapping::{Recorded, fields_of};
+use super::hooks::{ASIDE, Deletion, PRIVATE, SpecChange};
+use super::mapping::{Recorded, fields_of, id_of};
 use super::table::{Busy, Property, Reading, State, Target, Update};
 use super::{CloudCall, Hooks, JsonMap, Mark, body_of, json_of, pause};
 use crate::client::{Answer, Delivery, Service, ServiceError, ServiceRequest};
@@ -120,18 +121,31 @@ impl Managed {
         format!("{}/{id}", self.path)
     }
 
-    fn unwrapped(&self, mut body: Json) -> Json {
-        match self.envelope {
-            "" => body,
-            envelope => body[envelope].take(),
+    /// The object in an answer; an empty one if the answer has none.
+    fn unwrapped(&self, body: Json) -> Json {
+        let object = match (self.envelope, body) {
+            ("", body) => body,
+            (envelope, Json::Object(mut entries)) => entries.remove(envelope).unwrap_or_default(),
+            _ => Json::Null,
+        };
+        match object.is_object() {
+            true => object,
+            false => json!({}),
         }
     }
 
-    fn wrapped(&self, body: JsonMap) -> Json {
+    fn wrapped(&self, mut body: JsonMap) -> Json {
+        let beside = self.hooks.beside_envelope().iter();
+        let mut outer: JsonMap = beside
+            .filter_map(|field| body.remove_entry(*field))
+            .collect();
         match self.envelope {
-            "" => Json::Object(body),
-            envelope => json!({ envelope: body }),
+            "" => outer.extend(body),
+            envelope => {
+                outer.insert(envelope.to_owned(), Json::Object(body));
+            }
         }
+        Json::Object(outer)
     }
 
     /// Whether the template may name the object. Other objects have their mark in each case.
@@ -141,7 +155,10 @@ impl Managed {
 
     /// Reads an object; `None` if it does not exist.
     async fn object(&self, on: CloudCall<'_>, id: &str) -> Result<Option<Json>, ProviderError> {
-        match on.send(ServiceRequest::get(self.service, self.one(id))).await {
+        match on
+            .send(ServiceRequest::get(self.service, self.one(id)))
+            .await
+        {
             Ok(answer) => Ok(Some(self.unwrapped(answer.body))),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error.into_provider_error(false)),
@@ -161,35 +178,60 @@ impl Managed {
         let taken = match self.mark {
             Mark::Text(field) => spec.contains_key(field),
             Mark::None => true,
-            Mark::Tag(_) | Mark::Entry(_) => false,
+            Mark::Tag(_) | Mark::Entry(_) | Mark::Name => false,
         };
         let query = match generated {
             true => Some(("name", name.to_string())),
             false if taken => return Err(None),
             false => self.mark.query(token),
         };
-        let request = ServiceRequest::get(self.service, self.list_path());
+        let all = || ServiceRequest::get(self.service, self.list_path());
+        let request = self.hooks.list_call().unwrap_or_else(all);
         let request = match query {
             Some((field, value)) => request.with_query(field, value),
             None => request,
         };
         let mut answer = on.get(request).await.map_err(Some)?;
-        let Json::Array(all) = answer[self.list].take() else {
+        let all = answer.get_mut(self.list).map(Json::take);
+        let Some(Json::Array(all)) = all else {
             return Ok(None);
         };
-        let is_it = |object: &Json| match generated {
-            true => object["name"] == name.as_ref(),
-            false => self.mark.is_on(token, object),
+        let sent = match self.mark {
+            Mark::Name if !generated => {
+                Some(body_of(on, self.properties, spec).await.map_err(Some)?)
+            }
+            _ => None,
         };
-        Ok(all.into_iter().find(is_it))
+        let is_it = |object: &Json| match &sent {
+            Some(sent) => is_as_sent(sent, object),
+            None if generated => object["name"] == name.as_ref(),
+            None => self.mark.is_on(token, object),
+        };
+        let inner = |object: Json| self.in_list(object);
+        Ok(all.into_iter().map(inner).find(is_it))
+    }
+
+    /// An object of a list. Some lists have an envelope around each object.
+    fn in_list(&self, object: Json) -> Json {
+        match object.get(self.envelope) {
+            Some(Json::Object(_)) => self.unwrapped(object),
+            _ => object,
+        }
     }
 
     /// The path of the list of objects with all their fields.
     fn list_path(&self) -> String {
         match self.service {
-            Service::Compute | Service::Volume => format!("{}/detail", self.path),
+            Service::Compute | Service::Volume if self.lists_ids() => {
+                format!("{}/detail", self.path)
+            }
             _ => self.path.to_owned(),
         }
+    }
+
+    /// Whether the plain list of the collection has only the ids and names of objects.
+    fn lists_ids(&self) -> bool {
+        ["servers", "volumes"].contains(&self.path)
     }
 
     fn status_of(&self, object: &Json) -> Status {
@@ -210,7 +252,9 @@ impl Managed {
             return Status::Pending(format!("it is {status}"));
         }
         let reason = why.split('.').try_fold(object, |at, name| at.get(name));
-        let reason = reason.and_then(Json::as_str).filter(|text| !text.is_empty());
+        let reason = reason
+            .and_then(Json::as_str)
+            .filter(|text| !text.is_empty());
         Status::Broken(match reason {
             Some(reason) => format!("it is {status}: {reason}"),
             None => format!("it is {status}"),
@@ -224,27 +268,35 @@ impl Managed {
         mut object: Json,
         recorded: Recorded<'_>,
     ) -> Result<Applied, ProviderError> {
-        let id = self.id_of(on, &object)?;
+        let id = self.id_of(&object)?;
         let ready = match self.status_of(&object) {
             Status::Ready => {
                 self.hooks.complete(on, &mut object).await?;
                 Ready::Yes
             }
             Status::Pending(_) => Ready::Pending,
-            Status::Broken(reason) => Ready::Broken(vec![reason.into()]),
+            Status::Broken(reason) => Ready::Broken(vec![self.why(on, &object, reason).await]),
         };
         self.mark.remove(&mut object);
         let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
         Ok(Applied {
             ready,
+            private: from_json(&object[ASIDE][PRIVATE]),
             ..Applied::ready(id, fields)
         })
     }
 
-    fn id_of(&self, on: CloudCall<'_>, object: &Json) -> Result<Name, ProviderError> {
-        let field = on.ty.id_field.as_deref().unwrap_or("id");
-        let id = object[field].as_str().filter(|id| !id.is_empty());
-        id.map(Name::from).ok_or_else(|| {
+    /// The reason why an object is broken, with what the service tells elsewhere.
+    async fn why(&self, on: CloudCall<'_>, object: &Json, reason: String) -> Name {
+        match self.hooks.failure(on, object).await {
+            Some(more) => format!("{reason}: {more}").into(),
+            None => reason.into(),
+        }
+    }
+
+    fn id_of(&self, object: &Json) -> Result<Name, ProviderError> {
+        id_of(self.hooks, object).ok_or_else(|| {
+            let field = self.hooks.id_field();
             let message = format!("{} returned an object without `{field}`", self.service);
             ProviderError::new(ErrorKind::OutcomeUnknown, message)
         })
@@ -309,8 +361,10 @@ impl Managed {
         }
         // Services that work in the background answer with the id alone.
         if !self.state.field.is_empty() && object.get(self.state.field).is_none() {
-            let id = self.id_of(on, &object)?;
+            let id = self.id_of(&object)?;
+            let aside = object[ASIDE].take();
             object = self.object(on, &id).await?.unwrap_or(object);
+            object[ASIDE] = aside;
         }
         self.applied(on, object, recorded).await
     }
@@ -351,6 +405,8 @@ impl Managed {
             let message = format!("{} has no object {id} any more", self.service);
             return Err(ProviderError::new(ErrorKind::NotFound, message));
         };
+        let (private, _) = to_json(request.private).unwrap_or_default();
+        object[ASIDE] = json!({ PRIVATE: private });
         let (prior, desired) = (json_of(request.prior_inputs)?, json_of(request.desired)?);
         let change = SpecChange {
             prior: &prior,
@@ -367,7 +423,9 @@ impl Managed {
             if let Some(call) = call {
                 let answer = self.patiently(on, Operation::Update, call).await;
                 let answer = answer.map_err(|error| error.into_provider_error(true))?;
+                let aside = object[ASIDE].take();
                 object = self.unwrapped(answer.body);
+                object[ASIDE] = aside;
             }
         }
         self.hooks.update(on, change, &mut object).await?;
@@ -421,20 +479,30 @@ impl Managed {
         self.hooks.before_delete(on, id, &spec).await?;
         let call = ServiceRequest::delete(self.service, self.one(id));
         match self.patiently(on, Operation::Delete, call).await {
+            Ok(_) if self.deletes_later() => self.wait_until_gone(on, id).await?,
             Ok(_) => {}
-            Err(error) if error.is_not_found() => return Ok(()),
+            Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error.into_provider_error(true)),
         }
-        if !self.deletes_later() {
-            return Ok(());
-        }
+        let (private, _) = to_json(request.private).unwrap_or_default();
+        self.hooks.after_delete(on, &private).await
+    }
+
+    /// Waits until a deleted object does not exist any more.
+    async fn wait_until_gone(&self, on: CloudCall<'_>, id: &str) -> Result<(), ProviderError> {
         let mut waited = Duration::ZERO;
         for before in 0.. {
             let Some(object) = self.object(on, id).await? else {
                 break;
             };
-            if let Status::Broken(reason) = self.status_of(&object) {
-                return Err(ProviderError::new(ErrorKind::Permanent, reason));
+            match self.hooks.deletion(on, &object).await? {
+                Deletion::Going => {}
+                Deletion::Done => break,
+                Deletion::ByStatus => {
+                    if let Status::Broken(reason) = self.status_of(&object) {
+                        return Err(ProviderError::new(ErrorKind::Permanent, reason));
+                    }
+                }
             }
             if waited >= DELETION {
                 let message = format!("{} has not deleted {id} in time", self.service);
@@ -463,6 +531,10 @@ impl Managed {
             (None, Some(token)) => {
                 let spec = json_of(request.inputs)?;
                 match self.find(on, token, &spec).await {
+                    Ok(None) => {
+                        self.hooks.not_created(on, token).await?;
+                        None
+                    }
                     Ok(found) => found,
                     Err(None) => return Ok(ReadOutcome::Unknown),
                     Err(Some(error)) => return Err(error),
@@ -472,7 +544,7 @@ impl Managed {
         let Some(mut object) = found else {
             return Ok(ReadOutcome::Absent);
         };
-        let id = self.id_of(on, &object)?;
+        let id = self.id_of(&object)?;
         self.mark.remove(&mut object);
         let recorded = Recorded {
             inputs: request.inputs,
@@ -508,7 +580,7 @@ impl Managed {
         let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
         Ok(match status {
             Status::Ready => Readiness::Ready(fields),
-            Status::Broken(reason) => Readiness::Broken(vec![reason.into()]),
+            Status::Broken(reason) => Readiness::Broken(vec![self.why(on, &object, reason).await]),
             Status::Pending(why) => Readiness::NotYet {
                 why: Some(why.into()),
                 fields,
@@ -536,7 +608,8 @@ impl Managed {
             let (Some(old), Some(new), true) = (old, new, is_known && old != new) else {
                 continue;
             };
-            let only = |value: &Json| JsonMap::from_iter([(property.name.to_owned(), value.clone())]);
+            let only =
+                |value: &Json| JsonMap::from_iter([(property.name.to_owned(), value.clone())]);
             let (old, new) = (only(old), only(new));
             let one = std::slice::from_ref(property);
             // A name that no object has is an error of the call, not of the plan: an object may have
@@ -610,8 +683,16 @@ impl Handler for Managed {
     }
 }
 
+/// Whether an object has the fields that a create sent, as far as it shows them.
+fn is_as_sent(sent: &JsonMap, object: &Json) -> bool {
+    let mut shown = sent
+        .iter()
+        .filter_map(|(field, value)| Some((value, object.get(field)?)));
+    object["name"] == sent["name"] && shown.all(|(sent, shown)| sent == shown)
+}
+
 /// The call with another token: that of the create that is looked up.
-fn call_with_token(call: &::provider::Call, token: &str) -> ::provider::Call {
+pub(super) fn call_with_token(call: &::provider::Call, token: &str) -> ::provider::Call {
     ::provider::Call {
         token: token.into(),
         ..call.clone()

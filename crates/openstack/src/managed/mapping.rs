@@ -5,6 +5,7 @@ use ::provider::{BoxFuture, ErrorKind, ProviderError};
 use blueprint::{FieldPath, Map, Name, PathStep, Value};
 use serde_json::Value as Json;
 
+use super::hooks::ASIDE;
 use super::table::{Form, Property, Reading, Target};
 use super::{CloudCall, Hooks};
 
@@ -17,9 +18,8 @@ pub(crate) type JsonMap = serde_json::Map<String, Json>;
 /// # Errors
 /// [`ErrorKind::Document`] at a value that JSON cannot express.
 pub(crate) fn json_of(spec: &Value) -> Result<JsonMap, ProviderError> {
-    let (json, _) = to_json(spec).map_err(|error| {
-        ProviderError::new(ErrorKind::Document, error.problem).at(error.path)
-    })?;
+    let (json, _) = to_json(spec)
+        .map_err(|error| ProviderError::new(ErrorKind::Document, error.problem).at(error.path))?;
     let Json::Object(mut entries) = json else {
         return Ok(JsonMap::new());
     };
@@ -75,7 +75,9 @@ fn sent_value<'a>(
     Box::pin(async move {
         Ok(match form {
             Form::Same => value.clone(),
-            Form::Cidr => value.as_str().map_or_else(|| value.clone(), |it| network_of(it).into()),
+            Form::Cidr => value
+                .as_str()
+                .map_or_else(|| value.clone(), |it| network_of(it).into()),
             Form::Mac => match value.as_str() {
                 Some(text) => text.to_lowercase().into(),
                 None => value.clone(),
@@ -124,7 +126,10 @@ fn at_item(at: usize, error: ProviderError) -> ProviderError {
 fn network_of(text: &str) -> String {
     let parts = text.split_once('/');
     let parsed = parts.and_then(|(address, length)| {
-        Some((address.parse::<std::net::IpAddr>().ok()?, length.parse::<u32>().ok()?))
+        Some((
+            address.parse::<std::net::IpAddr>().ok()?,
+            length.parse::<u32>().ok()?,
+        ))
     });
     match parsed {
         Some((std::net::IpAddr::V4(address), length)) if length <= 32 => {
@@ -159,13 +164,15 @@ fn shown_value(form: &Form, value: &Json) -> Json {
 }
 
 fn shown_entries(properties: &[Property], object: &Json) -> Json {
-    let shown = properties.iter().filter_map(|property| match property.target {
-        Target::Field { field, form, .. } => {
-            let value = object.get(field).filter(|value| !value.is_null())?;
-            Some((property.name.to_owned(), shown_value(&form, value)))
-        }
-        Target::Spread | Target::Hook | Target::Ignored => None,
-    });
+    let shown = properties
+        .iter()
+        .filter_map(|property| match property.target {
+            Target::Field { field, form, .. } => {
+                let value = object.get(field).filter(|value| !value.is_null())?;
+                Some((property.name.to_owned(), shown_value(&form, value)))
+            }
+            Target::Spread | Target::Hook | Target::Ignored => None,
+        });
     Json::Object(shown.collect())
 }
 
@@ -191,7 +198,9 @@ pub(super) fn fields_of(
         answered.or_else(|| recorded.inputs.get(name)).cloned()
     };
     for property in properties {
+        let own = hooks.shown(property.name, object);
         let shown = match property.target {
+            _ if own.is_some() => own.as_ref().map(from_json),
             Target::Field {
                 field,
                 form,
@@ -210,9 +219,10 @@ pub(super) fn fields_of(
     for (attribute, field) in on.ty.attribute_names() {
         let own = hooks.attribute(attribute, object);
         let value = match attribute.as_ref() {
-            "show" => Some(from_json(object)),
+            "show" => Some(from_json(&without_aside(object))),
             _ => match own {
                 Some(value) => Some(from_json(&value)),
+                None if hooks.needs_completion(attribute) => None,
                 None => object.get(attribute.as_ref()).map(from_json),
             },
         };
@@ -221,8 +231,29 @@ pub(super) fn fields_of(
         fields.insert(field.clone(), value.unwrap_or_default());
     }
     if let Some(id) = &on.ty.id_field {
-        let value = object.get(id.as_ref()).map(from_json);
+        let value = match id.as_ref() {
+            "id" => id_of(hooks, object).map(Value::Text),
+            field => object.get(field).map(from_json),
+        };
         fields.insert(id.clone(), value.unwrap_or_default());
     }
     Value::Map(fields.into())
+}
+
+/// An object as its service shows it.
+fn without_aside(object: &Json) -> Json {
+    let mut shown = object.clone();
+    if let Some(entries) = shown.as_object_mut() {
+        entries.remove(ASIDE);
+    }
+    shown
+}
+
+/// The id of an object; `None` if it has none. Some ids are numbers.
+pub(super) fn id_of(hooks: &dyn Hooks, object: &Json) -> Option<Name> {
+    match object.get(hooks.id_field())? {
+        Json::String(id) if !id.is_empty() => Some(id.as_str().into()),
+        Json::Number(id) => Some(id.to_string().into()),
+        _ => None,
+    }
 }
