@@ -1,11 +1,16 @@
 //! The types that a cloud manages, one file for each service or group of types.
 
+mod kinds;
 mod network;
+mod server;
 
 use crate::managed::Handler;
 
 /// The types of each file.
-static OF_FILES: &[&[&dyn Handler]] = &[network::TYPES];
+static OF_FILES: &[&[&dyn Handler]] = &[
+    network::TYPES,
+    server::TYPES,
+];
 
 /// All types with a handler.
 pub(crate) fn all() -> impl Iterator<Item = &'static dyn Handler> {

@@ -22,12 +22,12 @@ const fn kind(word: &'static str, path: &'static str, list: &'static str) -> Obj
     }
 }
 
-static NETWORK: ObjectKind = kind("network", "networks", "networks");
-static SUBNETS: ObjectKind = kind("subnet", "subnets", "subnets");
+pub(super) static NETWORK: ObjectKind = kind("network", "networks", "networks");
+pub(super) static SUBNETS: ObjectKind = kind("subnet", "subnets", "subnets");
 static SUBNET_POOL: ObjectKind = kind("subnet pool", "subnetpools", "subnetpools");
 static SEGMENT: ObjectKind = kind("segment", "segments", "segments");
-static GROUP: ObjectKind = kind("security group", "security-groups", "security_groups");
-static QOS_POLICY: ObjectKind = kind("QoS policy", "qos/policies", "policies");
+pub(super) static GROUP: ObjectKind = kind("security group", "security-groups", "security_groups");
+pub(super) static QOS_POLICY: ObjectKind = kind("QoS policy", "qos/policies", "policies");
 
 /// What all tables of Neutron have in common.
 const NEUTRON: Managed = Managed {
@@ -46,9 +46,7 @@ const NEUTRON: Managed = Managed {
         why: "",
     },
     busy: &[Busy::delete(409)],
-    hooks: &Tagged {
-        collection: "",
-    },
+    hooks: &Tagged { collection: "" },
 };
 
 static NET: Managed = Managed {
@@ -116,7 +114,10 @@ static PORT: Managed = Managed {
         reference("network", "network_id", &NETWORK),
         each(
             "fixed_ips",
-            &[reference("subnet", "subnet_id", &SUBNETS), same("ip_address")],
+            &[
+                reference("subnet", "subnet_id", &SUBNETS),
+                same("ip_address"),
+            ],
         ),
         list("security_groups", &Form::Reference(&GROUP)),
         renamed("mac_address", "mac_address", Form::Mac),
