@@ -1,8 +1,10 @@
 //! The types that a cloud manages, one file for each service or group of types.
 
+mod attachment;
 mod kinds;
 mod network;
 mod server;
+mod volume;
 
 use crate::managed::Handler;
 
@@ -10,6 +12,8 @@ use crate::managed::Handler;
 static OF_FILES: &[&[&dyn Handler]] = &[
     network::TYPES,
     server::TYPES,
+    volume::TYPES,
+    attachment::TYPES,
 ];
 
 /// All types with a handler.
