@@ -1,6 +1,7 @@
 //! The types that a cloud manages, one file for each service or group of types.
 
 mod attachment;
+mod compute;
 mod kinds;
 mod network;
 mod server;
@@ -12,6 +13,7 @@ use crate::managed::Handler;
 static OF_FILES: &[&[&dyn Handler]] = &[
     network::TYPES,
     server::TYPES,
+    compute::TYPES,
     volume::TYPES,
     attachment::TYPES,
 ];
