@@ -4,8 +4,10 @@ mod attachment;
 mod compute;
 mod kinds;
 mod network;
+mod quota;
 mod server;
 mod volume;
+mod volume_type;
 
 use crate::managed::Handler;
 
@@ -16,6 +18,8 @@ static OF_FILES: &[&[&dyn Handler]] = &[
     compute::TYPES,
     volume::TYPES,
     attachment::TYPES,
+    volume_type::TYPES,
+    quota::TYPES,
 ];
 
 /// All types with a handler.
