@@ -69,6 +69,7 @@ impl OpenStackSession {
             call,
             ty: &found.ty,
             names: &self.names,
+            heat: &self.heat,
         })
     }
 }

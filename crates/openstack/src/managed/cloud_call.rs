@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::names::{NameCache, ObjectKind};
 use crate::client::{Answer, Cloud, ServiceError, ServiceRequest};
-use crate::heat::physical_name;
+use crate::heat::{HeatProvider, physical_name};
 
 /// A call of the contract with the cloud that it is for.
 #[derive(Clone, Copy)]
@@ -19,6 +19,8 @@ pub(crate) struct CloudCall<'a> {
     pub(crate) ty: &'a ResourceType,
     /// The ids that names were resolved to in this session.
     pub(crate) names: &'a NameCache,
+    /// The types that live in the state, for texts that name a configuration by its id.
+    pub(crate) heat: &'a HeatProvider,
 }
 
 impl<'a> CloudCall<'a> {
@@ -94,6 +96,42 @@ impl<'a> CloudCall<'a> {
             )),
             () = tokio::time::sleep(time) => Ok(()),
         }
+    }
+}
+
+/// The time that something in the cloud may take, asked for with growing pauses.
+pub(crate) struct Patience {
+    left: Duration,
+    before: u32,
+}
+
+impl Patience {
+    /// A limit of some seconds.
+    pub(crate) fn of_seconds(seconds: u64) -> Patience {
+        Patience {
+            left: Duration::from_secs(seconds),
+            before: 0,
+        }
+    }
+
+    /// Waits before the next question. `what` says what is waited for, as a phrase.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TimedOut`] once the limit is reached; as [`CloudCall::wait`].
+    pub(crate) async fn pause(
+        &mut self,
+        on: CloudCall<'_>,
+        what: &str,
+    ) -> Result<(), ProviderError> {
+        if self.left.is_zero() {
+            let message = format!("gave up waiting until {what}");
+            return Err(ProviderError::new(ErrorKind::TimedOut, message));
+        }
+        let pause = pause(self.before);
+        on.wait(pause).await?;
+        self.left = self.left.saturating_sub(pause);
+        self.before += 1;
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use ::provider::json::{from_json, to_json};
 use ::provider::{
     Applied, ApplyRequest, BoxFuture, ErrorKind, Observed, Operation, PlanRequest, Planned,
     ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType,
@@ -11,9 +12,8 @@ use ::provider::{
 use blueprint::{FieldPath, Name, Value};
 use serde_json::{Value as Json, json};
 
-use super::hooks::SpecChange;
-use super::mapping::is_part_of;
-use super::mapping::{Recorded, fields_of};
+use super::hooks::{ASIDE, Deletion, PRIVATE, SpecChange};
+use super::mapping::{Recorded, fields_of, id_of, is_part_of};
 use super::table::{Busy, Parent, Property, Reading, State, Target, Unset, Update};
 use super::{CloudCall, Hooks, JsonMap, Mark, body_of, json_of, pause};
 use crate::client::{Answer, Delivery, Service, ServiceError, ServiceRequest};
@@ -148,18 +148,31 @@ impl Managed {
         Ok(format!("{}/{id}", self.collection(on, spec).await?))
     }
 
-    fn unwrapped(&self, mut body: Json) -> Json {
-        match self.envelope {
-            "" => body,
-            envelope => body[envelope].take(),
+    /// The object in an answer; an empty one if the answer has none.
+    fn unwrapped(&self, body: Json) -> Json {
+        let object = match (self.envelope, body) {
+            ("", body) => body,
+            (envelope, Json::Object(mut entries)) => entries.remove(envelope).unwrap_or_default(),
+            _ => Json::Null,
+        };
+        match object.is_object() {
+            true => object,
+            false => json!({}),
         }
     }
 
-    fn wrapped(&self, body: JsonMap) -> Json {
+    fn wrapped(&self, mut body: JsonMap) -> Json {
+        let beside = self.hooks.beside_envelope().iter();
+        let mut outer: JsonMap = beside
+            .filter_map(|field| body.remove_entry(*field))
+            .collect();
         match self.envelope {
-            "" => Json::Object(body),
-            envelope => json!({ envelope: body }),
+            "" => outer.extend(body),
+            envelope => {
+                outer.insert(envelope.to_owned(), Json::Object(body));
+            }
         }
+        Json::Object(outer)
     }
 
     /// Whether the template may name the object. Other objects have their mark in each case.
@@ -201,7 +214,7 @@ impl Managed {
         let taken = match self.mark {
             Mark::Text(field) => spec.contains_key(field),
             Mark::None => true,
-            Mark::Tag(_) | Mark::Entry(_) | Mark::Unique(_) => false,
+            Mark::Tag(_) | Mark::Entry(_) | Mark::Unique(_) | Mark::Name => false,
         };
         let unique = match (self.mark, generated) {
             (Mark::Unique(fields), false) => {
@@ -215,24 +228,42 @@ impl Managed {
             false => self.mark.query(token),
         };
         let collection = self.collection(on, spec).await.map_err(Some)?;
-        let request = ServiceRequest::get(self.service, self.list_path(collection));
+        let all = || ServiceRequest::get(self.service, self.list_path(collection));
+        let request = self.hooks.list_call().unwrap_or_else(all);
         let request = match query {
             Some((field, value)) => request.with_query(field, value),
             None => request,
         };
         let mut answer = on.get(request).await.map_err(Some)?;
-        let Json::Array(all) = answer[self.list].take() else {
+        let all = answer.get_mut(self.list).map(Json::take);
+        let Some(Json::Array(all)) = all else {
             return Ok(None);
         };
-        let is_it = |object: &Json| match (generated, self.mark) {
-            (true, _) => object["name"] == name.as_ref(),
-            (false, Mark::Unique(_)) => {
+        let sent = match self.mark {
+            Mark::Name if !generated => {
+                Some(body_of(on, self.properties, spec).await.map_err(Some)?)
+            }
+            _ => None,
+        };
+        let is_it = |object: &Json| match (&sent, self.mark) {
+            (Some(sent), _) => is_as_sent(sent, object),
+            (None, _) if generated => object["name"] == name.as_ref(),
+            (None, Mark::Unique(_)) => {
                 let mut fields = unique.iter();
                 fields.all(|(field, value)| is_part_of(value, &object[field]))
             }
-            (false, _) => self.mark.is_on(token, object),
+            (None, _) => self.mark.is_on(token, object),
         };
-        Ok(all.into_iter().find(is_it))
+        let inner = |object: Json| self.in_list(object);
+        Ok(all.into_iter().map(inner).find(is_it))
+    }
+
+    /// An object of a list. Some lists have an envelope around each object.
+    fn in_list(&self, object: Json) -> Json {
+        match object.get(self.envelope) {
+            Some(Json::Object(_)) => self.unwrapped(object),
+            _ => object,
+        }
     }
 
     /// The fields that tell an object from all others, as a create sends them. Fields that it does
@@ -252,9 +283,16 @@ impl Managed {
     /// The path of the list of objects with all their fields.
     fn list_path(&self, collection: String) -> String {
         match self.service {
-            Service::Compute | Service::Volume => format!("{collection}/detail"),
+            Service::Compute | Service::Volume if self.lists_ids() => {
+                format!("{collection}/detail")
+            }
             _ => collection,
         }
+    }
+
+    /// Whether the plain list of the collection has only the ids and names of objects.
+    fn lists_ids(&self) -> bool {
+        ["servers", "volumes"].contains(&self.path)
     }
 
     fn status_of(&self, object: &Json) -> Status {
@@ -291,27 +329,35 @@ impl Managed {
         mut object: Json,
         recorded: Recorded<'_>,
     ) -> Result<Applied, ProviderError> {
-        let id = self.id_of(on, &object)?;
+        let id = self.id_of(&object)?;
         let ready = match self.status_of(&object) {
             Status::Ready => {
                 self.hooks.complete(on, &mut object).await?;
                 Ready::Yes
             }
             Status::Pending(_) => Ready::Pending,
-            Status::Broken(reason) => Ready::Broken(vec![reason.into()]),
+            Status::Broken(reason) => Ready::Broken(vec![self.why(on, &object, reason).await]),
         };
         self.mark.remove(&mut object);
         let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
         Ok(Applied {
             ready,
+            private: from_json(&object[ASIDE][PRIVATE]),
             ..Applied::ready(id, fields)
         })
     }
 
-    fn id_of(&self, on: CloudCall<'_>, object: &Json) -> Result<Name, ProviderError> {
-        let field = on.ty.id_field.as_deref().unwrap_or("id");
-        let id = object[field].as_str().filter(|id| !id.is_empty());
-        id.map(Name::from).ok_or_else(|| {
+    /// The reason why an object is broken, with what the service tells elsewhere.
+    async fn why(&self, on: CloudCall<'_>, object: &Json, reason: String) -> Name {
+        match self.hooks.failure(on, object).await {
+            Some(more) => format!("{reason}: {more}").into(),
+            None => reason.into(),
+        }
+    }
+
+    fn id_of(&self, object: &Json) -> Result<Name, ProviderError> {
+        id_of(self.hooks, object).ok_or_else(|| {
+            let field = self.hooks.id_field();
             let message = format!("{} returned an object without `{field}`", self.service);
             ProviderError::new(ErrorKind::OutcomeUnknown, message)
         })
@@ -357,8 +403,10 @@ impl Managed {
         }
         // Services that work in the background answer with the id alone.
         if !self.state.field.is_empty() && object.get(self.state.field).is_none() {
-            let id = self.id_of(on, &object)?;
+            let id = self.id_of(&object)?;
+            let aside = object[ASIDE].take();
             object = self.object(on, &spec, &id).await?.unwrap_or(object);
+            object[ASIDE] = aside;
         }
         self.applied(on, object, recorded).await
     }
@@ -400,6 +448,8 @@ impl Managed {
             let message = format!("{} has no object {id} any more", self.service);
             return Err(ProviderError::new(ErrorKind::NotFound, message));
         };
+        let (private, _) = to_json(request.private).unwrap_or_default();
+        object[ASIDE] = json!({ PRIVATE: private });
         let change = SpecChange {
             prior: &prior,
             desired: &desired,
@@ -421,7 +471,9 @@ impl Managed {
             if let Some(call) = call {
                 let answer = patiently(on, self.busy, Operation::Update, call).await;
                 let answer = answer.map_err(|error| error.into_provider_error(true))?;
+                let aside = object[ASIDE].take();
                 object = self.unwrapped(answer.body);
+                object[ASIDE] = aside;
             }
         }
         self.hooks.update(on, change, &mut object).await?;
@@ -495,8 +547,9 @@ impl Managed {
         };
         let call = ServiceRequest::delete(self.service, path);
         match patiently(on, self.busy, Operation::Delete, call).await {
+            Ok(_) if self.deletes_later() => self.wait_until_gone(on, &spec, id).await?,
             Ok(_) => {}
-            Err(error) if error.is_not_found() => return Ok(()),
+            Err(error) if error.is_not_found() => {}
             Err(error) => {
                 let in_use = error.status() == Some(409);
                 let mut error = error.into_provider_error(true);
@@ -510,16 +563,30 @@ impl Managed {
                 return Err(error);
             }
         }
-        if !self.deletes_later() {
-            return Ok(());
-        }
+        let (private, _) = to_json(request.private).unwrap_or_default();
+        self.hooks.after_delete(on, &private).await
+    }
+
+    /// Waits until a deleted object does not exist any more.
+    async fn wait_until_gone(
+        &self,
+        on: CloudCall<'_>,
+        spec: &JsonMap,
+        id: &str,
+    ) -> Result<(), ProviderError> {
         let mut waited = Duration::ZERO;
         for before in 0.. {
-            let Some(object) = self.object(on, &spec, id).await? else {
+            let Some(object) = self.object(on, spec, id).await? else {
                 break;
             };
-            if let Status::Broken(reason) = self.status_of(&object) {
-                return Err(ProviderError::new(ErrorKind::Permanent, reason));
+            match self.hooks.deletion(on, &object).await? {
+                Deletion::Going => {}
+                Deletion::Done => break,
+                Deletion::ByStatus => {
+                    if let Status::Broken(reason) = self.status_of(&object) {
+                        return Err(ProviderError::new(ErrorKind::Permanent, reason));
+                    }
+                }
             }
             if waited >= DELETION {
                 let message = format!("{} has not deleted {id} in time", self.service);
@@ -547,6 +614,10 @@ impl Managed {
             (Some(id), _) => self.object(on, &spec, id).await?,
             (None, None) => return Ok(ReadOutcome::Unknown),
             (None, Some(token)) => match self.find(on, token, &spec).await {
+                Ok(None) => {
+                    self.hooks.not_created(on, token).await?;
+                    None
+                }
                 Ok(found) => found,
                 Err(None) => return Ok(ReadOutcome::Unknown),
                 Err(Some(error)) => return Err(error),
@@ -555,7 +626,7 @@ impl Managed {
         let Some(mut object) = found else {
             return Ok(ReadOutcome::Absent);
         };
-        let id = self.id_of(on, &object)?;
+        let id = self.id_of(&object)?;
         self.mark.remove(&mut object);
         let recorded = Recorded {
             inputs: request.inputs,
@@ -592,7 +663,7 @@ impl Managed {
         let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
         Ok(match status {
             Status::Ready => Readiness::Ready(fields),
-            Status::Broken(reason) => Readiness::Broken(vec![reason.into()]),
+            Status::Broken(reason) => Readiness::Broken(vec![self.why(on, &object, reason).await]),
             Status::Pending(why) => Readiness::NotYet {
                 why: Some(why.into()),
                 fields,
@@ -743,5 +814,21 @@ pub(crate) async fn patiently(
         }
         waited += pause;
         before += 1;
+    }
+}
+
+/// Whether an object has the fields that a create sent, as far as it shows them.
+fn is_as_sent(sent: &JsonMap, object: &Json) -> bool {
+    let mut shown = sent
+        .iter()
+        .filter_map(|(field, value)| Some((value, object.get(field)?)));
+    object["name"] == sent["name"] && shown.all(|(sent, shown)| sent == shown)
+}
+
+/// The call with another token: that of the create that is looked up.
+pub(super) fn call_with_token(call: &::provider::Call, token: &str) -> ::provider::Call {
+    ::provider::Call {
+        token: token.into(),
+        ..call.clone()
     }
 }

@@ -5,6 +5,7 @@ use ::provider::{BoxFuture, ErrorKind, ProviderError};
 use blueprint::{FieldPath, Map, Name, PathStep, Value};
 use serde_json::Value as Json;
 
+use super::hooks::ASIDE;
 use super::table::{Form, Property, Reading, Target};
 use super::{CloudCall, Hooks};
 
@@ -272,25 +273,26 @@ pub(crate) fn fields_of(
         if is_free && !recorded.inputs.is_null() {
             continue;
         }
-        let shown = match property.target {
-            Target::Field {
-                field,
-                form,
-                reading: Reading::Shown,
-            } if object.get(field).is_some() => Some(as_recorded(
+        let declared = declared.and_then(|value| to_json(value).ok());
+        let declared = declared.map_or(Json::Null, |(json, _)| json);
+        let own = hooks.property(property.name, object, &declared);
+        let shown = match (own, property.target) {
+            (Some(value), _) => Some(from_json(&value)),
+            (
+                None,
+                Target::Field {
+                    field,
+                    form,
+                    reading: Reading::Shown,
+                },
+            ) if object.get(field).is_some() => Some(as_recorded(
                 shown_value(&form, &object[field]),
                 property.name,
                 &recorded,
             )),
-            Target::Hook => {
-                let declared = declared.map(to_json);
-                let declared = declared
-                    .and_then(Result::ok)
-                    .map_or(Json::Null, |(json, _)| json);
-                let shown = hooks.property(property.name, object, &declared);
-                shown.map_or_else(|| known(property.name), |shown| Some(from_json(&shown)))
+            (None, Target::Field { .. } | Target::Spread | Target::Hook | Target::Ignored) => {
+                known(property.name)
             }
-            Target::Field { .. } | Target::Spread | Target::Ignored => known(property.name),
         };
         if let Some(value) = shown {
             fields.insert(property.name.into(), value);
@@ -299,8 +301,9 @@ pub(crate) fn fields_of(
     for (attribute, field) in on.ty.attribute_names() {
         let own = hooks.attribute(attribute, object);
         let value = match (own, attribute.as_ref()) {
+            (own, "show") => Some(from_json(&without_aside(own.as_ref().unwrap_or(object)))),
             (Some(value), _) => Some(from_json(&value)),
-            (None, "show") => Some(from_json(object)),
+            (None, field) if hooks.needs_completion(field) => None,
             (None, field) => object.get(field).map(from_json),
         };
         // What only an operation learns stays as it was recorded.
@@ -308,8 +311,29 @@ pub(crate) fn fields_of(
         fields.insert(field.clone(), value.unwrap_or_default());
     }
     if let Some(id) = &on.ty.id_field {
-        let value = object.get(id.as_ref()).map(from_json);
+        let value = match id.as_ref() {
+            "id" => id_of(hooks, object).map(Value::Text),
+            field => object.get(field).map(from_json),
+        };
         fields.insert(id.clone(), value.unwrap_or_default());
     }
     Value::Map(fields.into())
+}
+
+/// An object as its service shows it.
+fn without_aside(object: &Json) -> Json {
+    let mut shown = object.clone();
+    if let Some(entries) = shown.as_object_mut() {
+        entries.remove(ASIDE);
+    }
+    shown
+}
+
+/// The id of an object; `None` if it has none. Some ids are numbers.
+pub(super) fn id_of(hooks: &dyn Hooks, object: &Json) -> Option<Name> {
+    match object.get(hooks.id_field())? {
+        Json::String(id) if !id.is_empty() => Some(id.as_str().into()),
+        Json::Number(id) => Some(id.to_string().into()),
+        _ => None,
+    }
 }

@@ -108,12 +108,17 @@ async fn find(
     };
     let answer = on.get(request).await?;
     let all = answer[kind.list].as_array();
+    // An id goes before a name: another object may have the id as its name.
+    let is_id = all.into_iter().flatten().any(|it| it["id"] == text);
+    if is_id {
+        return Ok(text.to_owned());
+    }
     let matches = all.into_iter().flatten();
     let field = match kind.search {
         Search::ByField(field) => field,
         Search::ByQuery | Search::InProject | Search::InList(_) => "name",
     };
-    let matches = matches.filter(|it| it[field] == text || it["id"] == text);
+    let matches = matches.filter(|it| it[field] == text);
     let ids: Vec<&str> = matches.filter_map(|it| it["id"].as_str()).collect();
     let word = kind.word;
     match ids.as_slice() {

@@ -56,15 +56,15 @@ const fn kind(word: &'static str, path: &'static str, list: &'static str) -> Obj
     }
 }
 
-static NETWORK: ObjectKind = kind("network", "networks", "networks");
-static SUBNET: ObjectKind = kind("subnet", "subnets", "subnets");
+pub(super) static NETWORK: ObjectKind = kind("network", "networks", "networks");
+pub(super) static SUBNET: ObjectKind = kind("subnet", "subnets", "subnets");
 static SUBNET_POOL: ObjectKind = kind("subnet pool", "subnetpools", "subnetpools");
 static ADDRESS_SCOPE: ObjectKind = kind("address scope", "address-scopes", "address_scopes");
 static SEGMENT: ObjectKind = kind("segment", "segments", "segments");
 static PORT: ObjectKind = kind("port", "ports", "ports");
 static ROUTER: ObjectKind = kind("router", "routers", "routers");
-static QOS_POLICY: ObjectKind = kind("QoS policy", "qos/policies", "policies");
-static GROUP: ObjectKind = ObjectKind {
+pub(super) static QOS_POLICY: ObjectKind = kind("QoS policy", "qos/policies", "policies");
+pub(super) static GROUP: ObjectKind = ObjectKind {
     search: Search::InProject,
     ..kind("security group", "security-groups", "security_groups")
 };
