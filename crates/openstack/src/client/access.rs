@@ -114,7 +114,11 @@ impl Identity {
                 user["password"] = json!(password);
                 json!({"methods": ["password"], "password": {"user": user}})
             }
-            Identity::ApplicationCredential { credential, user, secret } => {
+            Identity::ApplicationCredential {
+                credential,
+                user,
+                secret,
+            } => {
                 let mut body = credential.json();
                 body["secret"] = json!(secret);
                 if let Some(user) = user {
@@ -144,6 +148,8 @@ pub(super) enum Scope {
     Project(InDomain),
     Domain(Reference),
     System,
+    /// That of a trust, by its id.
+    Trust(String),
     /// That of the credentials.
     Own,
 }
@@ -155,6 +161,7 @@ impl Scope {
             Scope::Project(project) => Some(json!({ "project": project.json() })),
             Scope::Domain(domain) => Some(json!({ "domain": domain.json() })),
             Scope::System => Some(json!({ "system": { "all": true } })),
+            Scope::Trust(id) => Some(json!({ "OS-TRUST:trust": { "id": id } })),
             Scope::Own => None,
         }
     }
@@ -274,11 +281,16 @@ impl Domains {
         let default = reference(options, "default_domain_id", "default_domain_name");
         let default = default.unwrap_or_else(|| Reference::Id("default".to_owned()));
         let or_both = |own: Option<Reference>| {
-            own.or_else(|| both.clone()).unwrap_or_else(|| default.clone())
+            own.or_else(|| both.clone())
+                .unwrap_or_else(|| default.clone())
         };
         Domains {
             user: or_both(reference(options, "user_domain_id", "user_domain_name")),
-            project: or_both(reference(options, "project_domain_id", "project_domain_name")),
+            project: or_both(reference(
+                options,
+                "project_domain_id",
+                "project_domain_name",
+            )),
             both,
         }
     }
@@ -296,11 +308,13 @@ enum SignInMethod {
 fn way(options: &WrittenOptions) -> Result<SignInMethod, String> {
     let has = |key: &str| options.get(key).is_some();
     let Some(WrittenOption { text, origin }) = options.get("auth_type") else {
-        return Ok(match (has("application_credential_secret"), has("password")) {
-            (true, _) => SignInMethod::ApplicationCredential,
-            (false, false) if has("token") => SignInMethod::Token,
-            (false, _) => SignInMethod::Password,
-        });
+        return Ok(
+            match (has("application_credential_secret"), has("password")) {
+                (true, _) => SignInMethod::ApplicationCredential,
+                (false, false) if has("token") => SignInMethod::Token,
+                (false, _) => SignInMethod::Password,
+            },
+        );
     };
     match text.as_str() {
         "password" | "v3password" => Ok(SignInMethod::Password),
@@ -308,7 +322,13 @@ fn way(options: &WrittenOptions) -> Result<SignInMethod, String> {
         "token" | "v3token" => Ok(SignInMethod::Token),
         other => Err(format!(
             "{origin}: `auth_type: {other}` is not supported; supported are {}",
-            listed(["password", "v3password", "v3applicationcredential", "token", "v3token"]),
+            listed([
+                "password",
+                "v3password",
+                "v3applicationcredential",
+                "token",
+                "v3token"
+            ]),
         )),
     }
 }
@@ -335,7 +355,9 @@ fn identity(options: &WrittenOptions, domains: &Domains, named: &str) -> Result<
             let credential = credential.ok_or_else(|| missing(&format!("`{id}`")))?;
             let by_name = matches!(credential, Reference::Name(_));
             if by_name && user.is_none() {
-                return Err(missing("`username`, which an application credential by name needs"));
+                return Err(missing(
+                    "`username`, which an application credential by name needs",
+                ));
             }
             Ok(Identity::ApplicationCredential {
                 credential,
@@ -354,6 +376,9 @@ fn scope(
     // Keystone refuses a scope beside an application credential, which is for one project.
     if matches!(identity, Identity::ApplicationCredential { .. }) {
         return Ok(Scope::Own);
+    }
+    if let Some(trust) = options.text("trust_id") {
+        return Ok(Scope::Trust(trust));
     }
     if let Some(object) = reference(options, "project_id", "project_name") {
         let domain = domains.project.clone();
@@ -384,7 +409,10 @@ fn authorities_of(
             };
             let read = std::fs::read_to_string(&path);
             read.map_err(|error| {
-                format!("{origin}: `cacert`: {} cannot be read: {error}", path.display())
+                format!(
+                    "{origin}: `cacert`: {} cannot be read: {error}",
+                    path.display()
+                )
             })?
         }
     };

@@ -81,9 +81,8 @@ impl Cloud {
         })?;
         let transport = Transport::trusting(access.authorities.as_deref());
         let signed_in = identity::sign_in(&transport, &access).await;
-        let signed_in = signed_in.map_err(|error| {
-            error.without(&access.secrets).into_provider_error(false)
-        })?;
+        let signed_in =
+            signed_in.map_err(|error| error.without(&access.secrets).into_provider_error(false))?;
         let SignedIn {
             token,
             project,
@@ -137,12 +136,23 @@ impl Cloud {
         };
         let (content_type, body) = match request.body {
             None => (None, None),
-            Some(RequestBody::Json(json)) => (Some("application/json"), Some(json.to_string().into())),
-            Some(RequestBody::Raw { content_type, bytes }) => (Some(content_type), Some(bytes)),
+            Some(RequestBody::Json(json)) => {
+                (Some("application/json"), Some(json.to_string().into()))
+            }
+            Some(RequestBody::Raw {
+                content_type,
+                bytes,
+            }) => (Some(content_type), Some(bytes)),
         };
         let content_type = content_type.map(|it| ("Content-Type", it));
-        let own = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let all = [("Accept", "application/json")].into_iter().chain(content_type).chain(own);
+        let own = request
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()));
+        let all = [("Accept", "application/json")]
+            .into_iter()
+            .chain(content_type)
+            .chain(own);
         let headers = transport::headers(all).map_err(|why| impossible(service, why))?;
         Ok(Outgoing {
             service,
@@ -166,7 +176,9 @@ impl Cloud {
             true => Url::parse(&url),
             false => Url::parse_with_params(&url, &request.query),
         };
-        url.map_err(|error| impossible(request.service, format!("the path of the request: {error}")))
+        url.map_err(|error| {
+            impossible(request.service, format!("the path of the request: {error}"))
+        })
     }
 
     /// Sends a request with a token and a microversion, and again if the service refuses those.
@@ -178,7 +190,9 @@ impl Cloud {
             let version = self.version(service);
             let version = version.map(|(name, version)| format!("{name} {}", Shown(version)));
             let version = version.as_deref().map(|it| ("OpenStack-API-Version", it));
-            let added = [("X-Auth-Token", token.text.as_str())].into_iter().chain(version);
+            let added = [("X-Auth-Token", token.text.as_str())]
+                .into_iter()
+                .chain(version);
             let added = transport::headers(added).map_err(|why| impossible(service, why))?;
             outgoing.headers.extend(added);
             let answer = self.transport.exchange(&outgoing).await?;
@@ -297,7 +311,10 @@ impl Cloud {
         let path = url.path().trim_end_matches('/').to_owned();
         let path = path.strip_suffix(&self.project).unwrap_or(&path);
         url.set_path(&format!("{}/", path.trim_end_matches('/')));
-        let headers = [("Accept", "application/json"), ("X-Auth-Token", token.text.as_str())];
+        let headers = [
+            ("Accept", "application/json"),
+            ("X-Auth-Token", token.text.as_str()),
+        ];
         let outgoing = Outgoing {
             service,
             method: reqwest::Method::GET,
@@ -367,7 +384,9 @@ impl Cloud {
     pub(super) async fn user(&self) -> Option<String> {
         let token = self.token_text().await;
         let request = ServiceRequest::get(Service::Identity, "auth/tokens");
-        let answer = self.send(request.with_header("X-Subject-Token", token)).await;
+        let answer = self
+            .send(request.with_header("X-Subject-Token", token))
+            .await;
         let body = answer.ok()?.body;
         body["token"]["user"]["id"].as_str().map(str::to_owned)
     }

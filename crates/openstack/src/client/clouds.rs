@@ -27,20 +27,21 @@ pub(super) fn chosen(
     settings: &CloudSettings,
     environment: &CloudEnvironment,
 ) -> Result<ChosenCloud, String> {
-    let named = settings.cloud.as_deref().or_else(|| environment.variable("OS_CLOUD"));
     let by_settings = settings.options.get("auth_url").is_some();
     let by_variables = environment.variable("OS_AUTH_URL").is_some();
-    let mut chosen = match named {
-        Some(name) => cloud_of_files(Some(name), settings, environment)?,
-        None if by_settings => ChosenCloud {
+    let named = environment.variable("OS_CLOUD");
+    let mut chosen = match (settings.cloud.as_deref(), named) {
+        (Some(name), _) => cloud_of_files(Some(name), settings, environment)?,
+        (None, _) if by_settings => ChosenCloud {
             options: of_variables(environment),
             named: "the cloud of the settings".to_owned(),
         },
-        None if by_variables => ChosenCloud {
+        (None, Some(name)) => cloud_of_files(Some(name), settings, environment)?,
+        (None, None) if by_variables => ChosenCloud {
             options: of_variables(environment),
             named: "the cloud of the variables `OS_...`".to_owned(),
         },
-        None => cloud_of_files(None, settings, environment)?,
+        (None, None) => cloud_of_files(None, settings, environment)?,
     };
     chosen.options.overlay_settings(settings.options.clone());
     Ok(chosen)
@@ -160,7 +161,9 @@ fn profile_of(
     let Some((node, name)) = named.filter(|(_, name)| !name.is_empty()) else {
         return Ok(WrittenOptions::default());
     };
-    let profiles = public.map(|public| public.clouds("public-clouds")).transpose()?;
+    let profiles = public
+        .map(|public| public.clouds("public-clouds"))
+        .transpose()?;
     let profile = profiles.as_ref().and_then(|profiles| profiles.get(name));
     match public.zip(profile) {
         Some((public, profile)) => options_of(public, profile),
@@ -208,7 +211,9 @@ fn options_of(file: &CloudFile, cloud: &FileNode) -> Result<WrittenOptions, Stri
 }
 
 fn auth_keys() -> impl Iterator<Item = &'static str> {
-    let of_auth = OPTIONS.iter().filter(|option| option.section == Section::Auth);
+    let of_auth = OPTIONS
+        .iter()
+        .filter(|option| option.section == Section::Auth);
     of_auth.map(|option| option.key)
 }
 
@@ -256,7 +261,10 @@ fn regions_of<'a>(file: &CloudFile, cloud: &'a FileNode) -> Result<Vec<Region<'a
         return Ok(Vec::new());
     };
     let FileValue::List(items) = &node.value else {
-        return Err(format!("{}: `regions` is a list of names, or of maps of `name` and `values`", file.at(node)));
+        return Err(format!(
+            "{}: `regions` is a list of names, or of maps of `name` and `values`",
+            file.at(node)
+        ));
     };
     let region = |item: &'a FileNode| {
         let entries = item.entries();

@@ -69,7 +69,9 @@ impl Endpoints {
 /// The region to use: the named one, or else the only one. `None` if the catalogue names none.
 fn region(catalogue: &Json, access: &Access) -> Result<Option<String>, String> {
     let entries = catalogue.as_array().into_iter().flatten();
-    let endpoints = entries.filter_map(|entry| entry["endpoints"].as_array()).flatten();
+    let endpoints = entries
+        .filter_map(|entry| entry["endpoints"].as_array())
+        .flatten();
     let regions: BTreeSet<&str> = endpoints.filter_map(region_of).collect();
     let all = || listed(regions.iter().copied());
     match &access.region {
@@ -92,7 +94,9 @@ fn region(catalogue: &Json, access: &Access) -> Result<Option<String>, String> {
 }
 
 fn region_of(endpoint: &Json) -> Option<&str> {
-    endpoint["region_id"].as_str().or_else(|| endpoint["region"].as_str())
+    endpoint["region_id"]
+        .as_str()
+        .or_else(|| endpoint["region"].as_str())
 }
 
 /// A catalogue with what is looked up in it.
@@ -114,7 +118,9 @@ impl CatalogueLookup<'_> {
         if let Some(url) = url.or(of_keystone) {
             return Ok(url.to_owned());
         }
-        let region = self.region.map_or_else(String::new, |it| format!(" in the region `{it}`"));
+        let region = self
+            .region
+            .map_or_else(String::new, |it| format!(" in the region `{it}`"));
         if endpoints.is_empty() {
             let kind = service.kind();
             return Err(format!("the cloud has no {kind} ({service}){region}"));
@@ -139,7 +145,11 @@ impl CatalogueLookup<'_> {
             let found: Vec<&Json> = endpoints.flatten().filter(in_region).collect();
             (!found.is_empty()).then_some(found)
         };
-        service.catalogue_types().iter().find_map(of_type).unwrap_or_default()
+        service
+            .catalogue_types()
+            .iter()
+            .find_map(of_type)
+            .unwrap_or_default()
     }
 }
 
@@ -147,12 +157,22 @@ impl CatalogueLookup<'_> {
 /// project, or a path in front of them.
 fn base(service: Service, endpoint: &str, project: &str) -> Result<Url, String> {
     let mut endpoint = endpoint.to_owned();
-    for place in ["$(project_id)s", "%(project_id)s", "$(tenant_id)s", "%(tenant_id)s"] {
+    for place in [
+        "$(project_id)s",
+        "%(project_id)s",
+        "$(tenant_id)s",
+        "%(tenant_id)s",
+    ] {
         endpoint = endpoint.replace(place, project);
     }
-    let mut url = Url::parse(&endpoint).ok().filter(Url::has_host).ok_or_else(|| {
-        format!("the address of {service} in the catalogue of the cloud is not usable: `{endpoint}`")
-    })?;
+    let mut url = Url::parse(&endpoint)
+        .ok()
+        .filter(Url::has_host)
+        .ok_or_else(|| {
+            format!(
+                "the address of {service} in the catalogue of the cloud is not usable: `{endpoint}`"
+            )
+        })?;
     url.set_query(None);
     url.set_fragment(None);
     let path = url.path().trim_end_matches('/').to_owned();
@@ -182,7 +202,10 @@ fn split_at_version(path: &str) -> (&str, Option<&str>) {
         let segment = &path[slash + 1..end];
         if is_version(segment) {
             let after = path[end..].trim_matches('/');
-            return (&path[..slash], Some(after).filter(|after| !after.is_empty()));
+            return (
+                &path[..slash],
+                Some(after).filter(|after| !after.is_empty()),
+            );
         }
         end = slash;
     }
@@ -196,7 +219,9 @@ fn is_version(segment: &str) -> bool {
     };
     let parts = number.split('.');
     parts.clone().count() <= 2
-        && parts.into_iter().all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
+        && parts
+            .into_iter()
+            .all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
 }
 
 /// An address without its version and what follows it, and without a slash at its end.
@@ -217,21 +242,61 @@ mod tests {
     fn addresses_get_the_version_of_the_api() {
         for (service, endpoint, expected) in [
             (Service::Identity, "http://h:5000", "http://h:5000/v3"),
-            (Service::Identity, "http://h/identity/v2.0/", "http://h/identity/v3"),
+            (
+                Service::Identity,
+                "http://h/identity/v2.0/",
+                "http://h/identity/v3",
+            ),
             (Service::Compute, "http://h:8774/v2.1", "http://h:8774/v2.1"),
-            (Service::Compute, "http://h/compute/v2/p1", "http://h/compute/v2.1"),
+            (
+                Service::Compute,
+                "http://h/compute/v2/p1",
+                "http://h/compute/v2.1",
+            ),
             (Service::Network, "http://h:9696/", "http://h:9696/v2.0"),
-            (Service::Network, "http://h/networking/v2.0", "http://h/networking/v2.0"),
+            (
+                Service::Network,
+                "http://h/networking/v2.0",
+                "http://h/networking/v2.0",
+            ),
             (Service::Volume, "http://h:8776/v3", "http://h:8776/v3"),
-            (Service::Volume, "http://h:8776/v3/p1", "http://h:8776/v3/p1"),
-            (Service::Volume, "http://h/volume/v2/%(project_id)s", "http://h/volume/v3/p1"),
+            (
+                Service::Volume,
+                "http://h:8776/v3/p1",
+                "http://h:8776/v3/p1",
+            ),
+            (
+                Service::Volume,
+                "http://h/volume/v2/%(project_id)s",
+                "http://h/volume/v3/p1",
+            ),
             (Service::Image, "http://h/image", "http://h/image/v2"),
-            (Service::LoadBalancer, "http://h/load-balancer", "http://h/load-balancer/v2"),
+            (
+                Service::LoadBalancer,
+                "http://h/load-balancer",
+                "http://h/load-balancer/v2",
+            ),
             (Service::KeyManager, "http://h:9311", "http://h:9311/v1"),
-            (Service::Orchestration, "http://h:8004/v1/p1", "http://h:8004/v1/p1"),
-            (Service::Orchestration, "http://h/heat-api/v1", "http://h/heat-api/v1/p1"),
-            (Service::ObjectStore, "http://h:8080/v1/AUTH_p1", "http://h:8080/v1/AUTH_p1"),
-            (Service::ObjectStore, "http://h/swift/v1/", "http://h/swift/v1"),
+            (
+                Service::Orchestration,
+                "http://h:8004/v1/p1",
+                "http://h:8004/v1/p1",
+            ),
+            (
+                Service::Orchestration,
+                "http://h/heat-api/v1",
+                "http://h/heat-api/v1/p1",
+            ),
+            (
+                Service::ObjectStore,
+                "http://h:8080/v1/AUTH_p1",
+                "http://h:8080/v1/AUTH_p1",
+            ),
+            (
+                Service::ObjectStore,
+                "http://h/swift/v1/",
+                "http://h/swift/v1",
+            ),
         ] {
             let url = base(service, endpoint, "p1").expect(endpoint);
             assert_eq!(url.as_str(), expected, "{service}: {endpoint}");

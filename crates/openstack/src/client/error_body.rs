@@ -18,7 +18,15 @@ pub(super) struct DescribedError {
 /// Reads a body. An empty or unreadable body says nothing.
 pub(super) fn described(body: &[u8]) -> DescribedError {
     let found = match serde_json::from_slice::<Json>(body) {
-        Ok(json) => of_json(&json),
+        Ok(json) => {
+            let found = of_json(&json);
+            // Glance writes HTML into its JSON.
+            let message = found.message.map(|message| match message.contains("<br") {
+                true => without_tags(&message),
+                false => message,
+            });
+            DescribedError { message, ..found }
+        }
         Err(_) => DescribedError {
             name: None,
             message: Some(text_of_html(&String::from_utf8_lossy(body))),
@@ -32,7 +40,11 @@ pub(super) fn described(body: &[u8]) -> DescribedError {
 }
 
 fn of_json(body: &Json) -> DescribedError {
-    let text = |json: &Json| json.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let text = |json: &Json| {
+        json.as_str()
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
+    };
     let Json::Object(entries) = body else {
         return DescribedError {
             name: None,
@@ -81,7 +93,14 @@ fn of_json(body: &Json) -> DescribedError {
     }
     // Designate: `type` and `message`. Barbican: `title` and `description`. Neutron's older form, and
     // proxies: one text.
-    let keys = ["message", "description", "NeutronError", "error", "detail", "title"];
+    let keys = [
+        "message",
+        "description",
+        "NeutronError",
+        "error",
+        "detail",
+        "title",
+    ];
     DescribedError {
         name: text(&body["type"]).or_else(|| text(&body["title"])),
         message: keys.iter().find_map(|key| text(&body[*key])),
@@ -132,7 +151,9 @@ fn without_tags(html: &str) -> String {
         ("&nbsp;", " "),
         ("&amp;", "&"),
     ];
-    let text = names.iter().fold(text, |text, (name, character)| text.replace(name, character));
+    let text = names.iter().fold(text, |text, (name, character)| {
+        text.replace(name, character)
+    });
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -195,6 +216,11 @@ mod tests {
                 "<html><head><title>503 Service Unavailable</title></head><body><h1>503</h1></body></html>",
                 None,
                 "503 Service Unavailable",
+            ),
+            (
+                r#"{"code": "404 Not Found", "title": "Not Found", "message": "No image found with ID x<br /><br />"}"#,
+                Some("Not Found"),
+                "No image found with ID x",
             ),
             ("upstream is gone", None, "upstream is gone"),
         ] {

@@ -165,7 +165,8 @@ mod tests {
         let quota = r#"{"overLimit": {"code": 413, "message": "VolumeLimitExceeded: Maximum number of volumes allowed (10) exceeded for quota 'volumes'.", "retryAfter": "0"}}"#;
         let rate = r#"{"overLimit": {"code": 413, "message": "This request was rate-limited."}}"#;
         let over = r#"{"NeutronError": {"type": "OverQuota", "message": "Quota exceeded for resources: ['port'].", "detail": ""}}"#;
-        let busy = r#"{"NeutronError": {"type": "NetworkInUse", "message": "in use", "detail": ""}}"#;
+        let busy =
+            r#"{"NeutronError": {"type": "NetworkInUse", "message": "in use", "detail": ""}}"#;
         let nova = r#"{"forbidden": {"code": 403, "message": "Quota exceeded for instances: Requested 1, but already used 10 of 10 instances"}}"#;
         for (status, body, class) in [
             (400, "", ErrorKind::Document),
@@ -190,11 +191,17 @@ mod tests {
     #[test]
     fn a_lost_change_has_an_unknown_outcome() {
         let lost = ServiceError::lost(Service::Compute, "reset");
-        assert_eq!(lost.clone().into_provider_error(true).kind, ErrorKind::OutcomeUnknown);
+        assert_eq!(
+            lost.clone().into_provider_error(true).kind,
+            ErrorKind::OutcomeUnknown
+        );
         assert_eq!(lost.into_provider_error(false).kind, ErrorKind::Transient);
         let not_sent = ServiceError::not_sent(Service::Compute, "refused");
         let not_sent = not_sent.into_provider_error(true);
-        assert_eq!((not_sent.kind, not_sent.did_nothing), (ErrorKind::Transient, true));
+        assert_eq!(
+            (not_sent.kind, not_sent.did_nothing),
+            (ErrorKind::Transient, true)
+        );
     }
 
     #[test]

@@ -67,12 +67,19 @@ impl CloudFile {
         let root = self.root.entries().and_then(|entries| entries.get(key));
         let Some(clouds) = root else {
             let at = self.at(&self.root);
-            return Err(format!("{at}: there is no key `{key}`, which holds the clouds by their names"));
+            return Err(format!(
+                "{at}: there is no key `{key}`, which holds the clouds by their names"
+            ));
         };
         let empty = clouds.text().is_some_and(str::is_empty);
         let entries = clouds.entries().cloned();
         let entries = entries.or_else(|| empty.then(BTreeMap::default));
-        entries.ok_or_else(|| format!("{}: `{key}` is a map of clouds by their names", self.at(clouds)))
+        entries.ok_or_else(|| {
+            format!(
+                "{}: `{key}` is a map of clouds by their names",
+                self.at(clouds)
+            )
+        })
     }
 
     /// The place of a value.
@@ -129,7 +136,12 @@ pub(super) fn of_variable(
     };
     let path = environment.expanded(path);
     let file = read(&path)?;
-    let missing = || format!("the file {} does not exist; the variable `{name}` names it", path.display());
+    let missing = || {
+        format!(
+            "the file {} does not exist; the variable `{name}` names it",
+            path.display()
+        )
+    };
     file.ok_or_else(missing).map(Some)
 }
 
@@ -140,8 +152,14 @@ fn parsed(name: &str, text: &str) -> Result<FileNode, String> {
         let before = text.as_bytes().iter().take(offset as usize);
         1 + before.filter(|byte| **byte == b'\n').count()
     };
-    if let Some(problem) = problems.iter().find(|it| it.severity == diag::Severity::Error) {
-        let at = problem.labels.first().map_or(1, |label| line(label.span.start));
+    if let Some(problem) = problems
+        .iter()
+        .find(|it| it.severity == diag::Severity::Error)
+    {
+        let at = problem
+            .labels
+            .first()
+            .map_or(1, |label| line(label.span.start));
         // Backticks quote the text, which may be a secret.
         let why = Some(problem.message.as_str()).filter(|why| !why.contains('`'));
         return Err(match why {
@@ -176,13 +194,20 @@ fn node(of: &Node, line: &dyn Fn(u32) -> usize, depth: usize) -> FileNode {
             merged.into_iter().for_each(|below| merge(&mut map, below));
             FileValue::Map(map)
         }
-        Content::List(items) if depth < MAX_DEPTH => {
-            FileValue::List(items.iter().map(|item| node(item, line, depth + 1)).collect())
-        }
+        Content::List(items) if depth < MAX_DEPTH => FileValue::List(
+            items
+                .iter()
+                .map(|item| node(item, line, depth + 1))
+                .collect(),
+        ),
         Content::Scalar(scalar) => {
             let plain = !scalar.style.is_text();
             let is_null = plain && ["~", "null", "Null", "NULL"].contains(&&*scalar.text);
-            FileValue::Text(if is_null { String::new() } else { scalar.text.to_string() })
+            FileValue::Text(if is_null {
+                String::new()
+            } else {
+                scalar.text.to_string()
+            })
         }
         Content::Map(_) | Content::List(_) | Content::Missing => FileValue::Text(String::new()),
     };

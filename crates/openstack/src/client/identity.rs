@@ -53,8 +53,14 @@ pub(super) async fn sign_in(
         auth["scope"] = scope;
     }
     let mut url = access.keystone.clone();
-    url.set_path(&format!("{}/v3/auth/tokens", url.path().trim_end_matches('/')));
-    let headers = [("Accept", "application/json"), ("Content-Type", "application/json")];
+    url.set_path(&format!(
+        "{}/v3/auth/tokens",
+        url.path().trim_end_matches('/')
+    ));
+    let headers = [
+        ("Accept", "application/json"),
+        ("Content-Type", "application/json"),
+    ];
     let headers = transport::headers(headers)
         .map_err(|why| ServiceError::not_sent(Service::Identity, why))?;
     let outgoing = Outgoing {
@@ -69,7 +75,9 @@ pub(super) async fn sign_in(
     let answer = transport.exchange(&outgoing).await?;
     let token = answer.header("x-subject-token").map(str::to_owned);
     let body: Option<Json> = serde_json::from_slice(&answer.body).ok();
-    let made = token.zip(body).filter(|_| (200..300).contains(&answer.status));
+    let made = token
+        .zip(body)
+        .filter(|_| (200..300).contains(&answer.status));
     let Some((text, mut body)) = made else {
         return Err(refused(access, &answer));
     };
@@ -77,7 +85,10 @@ pub(super) async fn sign_in(
     let renew_at = lifetime(body).map(|lifetime| Instant::now() + lifetime - margin(lifetime));
     Ok(SignedIn {
         token: Token { text, renew_at },
-        project: body["project"]["id"].as_str().unwrap_or_default().to_owned(),
+        project: body["project"]["id"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
         catalogue: body["catalog"].take(),
     })
 }
@@ -100,15 +111,20 @@ fn refused(access: &Access, answer: &RawAnswer) -> ServiceError {
     let error = answer.error(Service::Identity);
     let (who, cloud) = (access.identity.shown(), &access.named);
     let address = access.keystone.as_str().trim_end_matches('/');
+    // Keystone answers with 404 and an error of its own when an application credential is gone.
+    let of_keystone = serde_json::from_slice::<Json>(&answer.body)
+        .is_ok_and(|body| body["error"]["message"].is_string());
     let message = match answer.status {
-        401 => format!(
+        status if status == 401 || (status == 404 && of_keystone) => format!(
             "{address} refuses {who}: {}; check the password or secret, the domains and the project \
              of {cloud}",
-            error.message
+            error.message.trim_end_matches('.'),
         ),
         403 => format!("{address} refuses {who}: {}", error.message),
         429 | 500..=599 => return error,
-        404 => format!("there is no Keystone with the API v3 at {address}; check `auth_url` of {cloud}"),
+        404 => format!(
+            "there is no Keystone with the API v3 at {address}; check `auth_url` of {cloud}"
+        ),
         status => format!(
             "{address} answered a sign-in with {status} and without a token, as no Keystone does; \
              check `auth_url` of {cloud}"
@@ -135,8 +151,12 @@ mod tests {
         assert_eq!(lifetime(&token), Some(Duration::from_secs(3600)));
         assert_eq!(margin(Duration::from_secs(3600)), Duration::from_secs(300));
         assert_eq!(margin(Duration::from_secs(60)), Duration::from_secs(15));
-        assert_eq!(lifetime(&json!({"expires_at": "soon", "issued_at": 1})), None);
-        let past = json!({"issued_at": "2026-11-30T12:00:00Z", "expires_at": "2026-11-30T11:00:00Z"});
+        assert_eq!(
+            lifetime(&json!({"expires_at": "soon", "issued_at": 1})),
+            None
+        );
+        let past =
+            json!({"issued_at": "2026-11-30T12:00:00Z", "expires_at": "2026-11-30T11:00:00Z"});
         assert_eq!(lifetime(&past), None);
     }
 }

@@ -93,7 +93,10 @@ mod tests {
         assert_eq!(nova("2.1", "2.96"), Ok((2, 96)));
         assert_eq!(nova("2.1", "2.79"), Ok((2, 79)));
         let error = nova("2.1", "2.60").unwrap_err();
-        assert_eq!(error, "Nova has the microversions 2.1 to 2.60; 2.64 to 2.96 are supported");
+        assert_eq!(
+            error,
+            "Nova has the microversions 2.1 to 2.60; 2.64 to 2.96 are supported"
+        );
         assert!(nova("2.97", "2.200").is_err());
     }
 

@@ -51,15 +51,24 @@ impl CloudOption {
     }
 
     const fn twin(self, key: &'static str) -> CloudOption {
-        CloudOption { twin: Some(key), ..self }
+        CloudOption {
+            twin: Some(key),
+            ..self
+        }
     }
 
     const fn former(self, keys: &'static [&'static str]) -> CloudOption {
-        CloudOption { former: keys, ..self }
+        CloudOption {
+            former: keys,
+            ..self
+        }
     }
 
     const fn secret(self) -> CloudOption {
-        CloudOption { is_secret: true, ..self }
+        CloudOption {
+            is_secret: true,
+            ..self
+        }
     }
 
     const fn no_setting(self) -> CloudOption {
@@ -77,22 +86,37 @@ impl CloudOption {
 
 /// All options, in display order.
 pub(super) const OPTIONS: &[CloudOption] = &[
-    CloudOption::cloud("region_name", "The region. The default is `OS_REGION_NAME`, then that of the cloud."),
-    CloudOption::auth("auth_url", "The address of Keystone, with or without `/v3`."),
-    CloudOption::auth("username", "The name of the user.").former(&["user_name"]).twin("user_id"),
+    CloudOption::cloud(
+        "region_name",
+        "The region. The default is `OS_REGION_NAME`, then that of the cloud.",
+    ),
+    CloudOption::auth(
+        "auth_url",
+        "The address of Keystone, with or without `/v3`.",
+    ),
+    CloudOption::auth("username", "The name of the user.")
+        .former(&["user_name"])
+        .twin("user_id"),
     CloudOption::auth("user_id", "The id of the user.").twin("username"),
     CloudOption::auth("password", "The password of the user.").secret(),
-    CloudOption::auth("user_domain_name", "The name of the domain of the user.").twin("user_domain_id"),
-    CloudOption::auth("user_domain_id", "The id of the domain of the user. The default is `default`.")
-        .twin("user_domain_name"),
+    CloudOption::auth("user_domain_name", "The name of the domain of the user.")
+        .twin("user_domain_id"),
+    CloudOption::auth(
+        "user_domain_id",
+        "The id of the domain of the user. The default is `default`.",
+    )
+    .twin("user_domain_name"),
     CloudOption::auth("project_name", "The name of the project.")
         .former(&["tenant_name"])
         .twin("project_id"),
     CloudOption::auth("project_id", "The id of the project.")
         .former(&["tenant_id"])
         .twin("project_name"),
-    CloudOption::auth("project_domain_name", "The name of the domain of the project.")
-        .twin("project_domain_id"),
+    CloudOption::auth(
+        "project_domain_name",
+        "The name of the domain of the project.",
+    )
+    .twin("project_domain_id"),
     CloudOption::auth(
         "project_domain_id",
         "The id of the domain of the project. The default is `default`.",
@@ -108,24 +132,42 @@ pub(super) const OPTIONS: &[CloudOption] = &[
         "The id of the domain of user and project; without a project, of the domain to work in.",
     )
     .twin("domain_name"),
-    CloudOption::auth("default_domain_name", "").no_setting().twin("default_domain_id"),
+    CloudOption::auth("default_domain_name", "")
+        .no_setting()
+        .twin("default_domain_id"),
     CloudOption::auth("default_domain_id", "")
         .former(&["default_domain"])
         .no_setting()
         .twin("default_domain_name"),
-    CloudOption::auth("system_scope", "`all` to work on the whole system, in place of a project."),
-    CloudOption::auth("application_credential_id", "The id of an application credential.")
-        .twin("application_credential_name"),
+    CloudOption::auth(
+        "system_scope",
+        "`all` to work on the whole system, in place of a project.",
+    ),
+    CloudOption::auth(
+        "trust_id",
+        "The id of a trust to act for, in place of a project.",
+    ),
+    CloudOption::auth(
+        "application_credential_id",
+        "The id of an application credential.",
+    )
+    .twin("application_credential_name"),
     CloudOption::auth(
         "application_credential_name",
         "The name of an application credential of the user.",
     )
     .twin("application_credential_id"),
-    CloudOption::auth("application_credential_secret", "The secret of the application credential.")
-        .secret(),
-    CloudOption::auth("token", "A token, in place of a password. It cannot be renewed.")
-        .former(&["auth_token"])
-        .secret(),
+    CloudOption::auth(
+        "application_credential_secret",
+        "The secret of the application credential.",
+    )
+    .secret(),
+    CloudOption::auth(
+        "token",
+        "A token, in place of a password. It cannot be renewed.",
+    )
+    .former(&["auth_token"])
+    .secret(),
     CloudOption::cloud(
         "auth_type",
         "The way to sign in: `password`, `v3applicationcredential` or `v3token`. The default follows from the other settings.",
@@ -214,12 +256,10 @@ impl WrittenOptions {
         self.get(key).map(|written| written.text.clone())
     }
 
-    pub(super) fn remove(&mut self, key: &str) {
-        self.values.remove(key);
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &WrittenOption)> {
-        self.values.iter().map(|(key, written)| (key.as_str(), written))
+        self.values
+            .iter()
+            .map(|(key, written)| (key.as_str(), written))
     }
 
     /// Writes other options over these. An id takes the place of a name below it, and the reverse.

@@ -10,7 +10,7 @@ use super::access::Interface;
 use super::options::{OPTIONS, Origin, WrittenOptions};
 
 /// The settings whose change leads to other objects: to those of another cloud, region or project.
-const PLACES: [&str; 9] = [
+const PLACES: [&str; 10] = [
     "auth_url",
     "region_name",
     "project_name",
@@ -20,6 +20,7 @@ const PLACES: [&str; 9] = [
     "domain_name",
     "domain_id",
     "system_scope",
+    "trust_id",
 ];
 
 /// The settings of a configuration, as they are written. Variables of the environment and the files
@@ -84,7 +85,10 @@ impl CloudSettings {
             cloud: text("cloud"),
             config_file: text("config-file"),
             options,
-            unknown: names.iter().find(is_unknown).map(|name| name.as_str().into()),
+            unknown: names
+                .iter()
+                .find(is_unknown)
+                .map(|name| name.as_str().into()),
             folder: folder.to_owned(),
         })
     }

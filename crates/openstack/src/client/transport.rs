@@ -70,8 +70,15 @@ impl RawAnswer {
 
     /// The id under which the service logs the request.
     pub(super) fn request_id(&self) -> Option<String> {
-        let names = ["x-openstack-request-id", "x-compute-request-id", "x-trans-id"];
-        names.iter().find_map(|name| self.header(name)).map(str::to_owned)
+        let names = [
+            "x-openstack-request-id",
+            "x-compute-request-id",
+            "x-trans-id",
+        ];
+        names
+            .iter()
+            .find_map(|name| self.header(name))
+            .map(str::to_owned)
     }
 
     /// The pause that the service asked for: seconds, or the time to wait for.
@@ -136,7 +143,11 @@ impl Transport {
             may_clear: false,
         })?;
         let size = outgoing.body.as_ref().map_or(0, Bytes::len);
-        let timeout = if size < LARGE { TIMEOUT } else { UPLOAD_TIMEOUT };
+        let timeout = if size < LARGE {
+            TIMEOUT
+        } else {
+            UPLOAD_TIMEOUT
+        };
         let request = client
             .request(outgoing.method.clone(), outgoing.url.clone())
             .timeout(timeout)

@@ -60,10 +60,18 @@ pub(super) fn answer(status: u16, body: &Json) -> MockReply {
 impl MockReply {
     pub(super) fn with(self, name: &'static str, value: &str) -> MockReply {
         match self {
-            MockReply::Answer { status, mut headers, body } => {
+            MockReply::Answer {
+                status,
+                mut headers,
+                body,
+            } => {
                 headers.retain(|(known, _)| *known != name);
                 headers.push((name, value.to_owned()));
-                MockReply::Answer { status, headers, body }
+                MockReply::Answer {
+                    status,
+                    headers,
+                    body,
+                }
             }
             MockReply::Reset => MockReply::Reset,
         }
@@ -131,7 +139,10 @@ impl MockCloud {
     /// The requests with a line.
     pub(super) fn requests(&self, line: &str) -> Vec<GotRequest> {
         let got = self.got.lock().unwrap();
-        got.iter().filter(|got| got.line() == line).cloned().collect()
+        got.iter()
+            .filter(|got| got.line() == line)
+            .cloned()
+            .collect()
     }
 
     /// The number of requests with a line.
@@ -179,9 +190,17 @@ impl MockState {
         let scripted = (self.script)(&got, before);
         let reply = scripted.unwrap_or_else(|| match got.line() == SIGN_IN {
             true => self.token(before + 1),
-            false => answer(404, &json!({"itemNotFound": {"code": 404, "message": "unknown path"}})),
+            false => answer(
+                404,
+                &json!({"itemNotFound": {"code": 404, "message": "unknown path"}}),
+            ),
         });
-        let MockReply::Answer { status, headers, body } = reply else {
+        let MockReply::Answer {
+            status,
+            headers,
+            body,
+        } = reply
+        else {
             return;
         };
         let mut out = format!(
@@ -207,9 +226,7 @@ impl MockState {
 pub(super) fn token(url: &str, number: usize, lifetime: i64) -> MockReply {
     let issued = jiff::Timestamp::UNIX_EPOCH;
     let expires = jiff::Timestamp::from_second(lifetime).unwrap();
-    let endpoint = |interface: &str, region: &str, path: &str| {
-        json!({"interface": interface, "region_id": region, "url": format!("{url}{path}")})
-    };
+    let endpoint = |interface: &str, region: &str, path: &str| json!({"interface": interface, "region_id": region, "url": format!("{url}{path}")});
     let body = json!({"token": {
         "issued_at": issued.to_string(),
         "expires_at": expires.to_string(),
@@ -247,7 +264,9 @@ async fn read_request<S: AsyncRead + Unpin>(stream: &mut S) -> Option<GotRequest
         .filter_map(|line| line.split_once(": "))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
         .collect();
-    let length = headers.get("content-length").and_then(|length| length.parse().ok());
+    let length = headers
+        .get("content-length")
+        .and_then(|length| length.parse().ok());
     let length: usize = length.unwrap_or(0);
     let mut body = bytes[head + 4..].to_vec();
     while body.len() < length {

@@ -15,7 +15,9 @@ use super::environment::CloudEnvironment;
 
 /// An environment with these variables, without any folder.
 fn variables(entries: &[(&str, &str)]) -> CloudEnvironment {
-    let owned = entries.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let owned = entries
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     CloudEnvironment {
         variables: owned.collect(),
         ..CloudEnvironment::default()
@@ -24,6 +26,8 @@ fn variables(entries: &[(&str, &str)]) -> CloudEnvironment {
 
 /// The settings of a configuration with these entries.
 fn settings(entries: &[(&str, &str)]) -> CloudSettings {
-    let entries = entries.iter().map(|(name, value)| (Name::from(*name), Value::text(*value)));
+    let entries = entries
+        .iter()
+        .map(|(name, value)| (Name::from(*name), Value::text(*value)));
     CloudSettings::read(&Value::map(entries), Path::new("/nowhere")).unwrap()
 }

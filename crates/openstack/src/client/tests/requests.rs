@@ -44,7 +44,12 @@ fn found() -> MockReply {
 
 #[tokio::test]
 async fn a_read_is_repeated_while_the_service_is_away() {
-    let away = [busy(503).with("Retry-After", "0"), MockReply::Reset, busy(502), found()];
+    let away = [
+        busy(503).with("Retry-After", "0"),
+        MockReply::Reset,
+        busy(502),
+        found(),
+    ];
     let mock = replying(NETWORKS, away.into()).await;
     let cloud = mock.connect(&[]).await.unwrap();
     assert_eq!(cloud.send(networks()).await.unwrap().status, 200);
@@ -87,7 +92,10 @@ async fn a_pause_may_be_written_as_a_time() {
     let mock = replying(NETWORKS, vec![future]).await;
     let cloud = mock.connect(&[]).await.unwrap();
     let error = cloud.send(networks()).await.unwrap_err();
-    assert!(error.retry_after > Some(Duration::from_secs(3600)), "{error:?}");
+    assert!(
+        error.retry_after > Some(Duration::from_secs(3600)),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
@@ -115,7 +123,10 @@ async fn a_change_without_a_connection_is_not_sent() {
         free.local_addr().unwrap().port()
     };
     let address = format!("http://127.0.0.1:{port}/");
-    let cloud = mock.connect(&[("OS_NETWORK_ENDPOINT_OVERRIDE", &address)]).await.unwrap();
+    let cloud = mock
+        .connect(&[("OS_NETWORK_ENDPOINT_OVERRIDE", &address)])
+        .await
+        .unwrap();
     let error = cloud.send(new_network()).await.unwrap_err();
     assert_eq!(error.delivery, Delivery::NotSent);
     assert!(error.into_provider_error(true).did_nothing);
@@ -131,8 +142,14 @@ async fn a_change_after_a_refused_token_is_sent_again() {
     .await;
     let cloud = mock.connect(&[]).await.unwrap();
     let made = cloud.send(new_network()).await.unwrap();
-    assert_eq!((made.status, &made.body["network"]["id"]), (201, &json!("n1")));
-    assert_eq!(mock.requests(NEW_NETWORK)[1].header("x-auth-token"), "token-2");
+    assert_eq!(
+        (made.status, &made.body["network"]["id"]),
+        (201, &json!("n1"))
+    );
+    assert_eq!(
+        mock.requests(NEW_NETWORK)[1].header("x-auth-token"),
+        "token-2"
+    );
 }
 
 #[tokio::test]
@@ -143,7 +160,10 @@ async fn garbage_is_no_answer() {
         body: body.as_bytes().to_vec(),
     };
     for reply in [
-        page("text/html", "<html>sign in to the network of the hotel</html>"),
+        page(
+            "text/html",
+            "<html>sign in to the network of the hotel</html>",
+        ),
         page("application/json", "{\"network\": "),
         page("application/json", "\u{0}\u{1}"),
     ] {
@@ -151,7 +171,10 @@ async fn garbage_is_no_answer() {
         let cloud = mock.connect(&[]).await.unwrap();
         let error = cloud.send(new_network()).await.unwrap_err();
         assert_eq!(error.delivery, Delivery::Lost, "{error}");
-        assert!(error.message.contains("is not the JSON of the service"), "{error}");
+        assert!(
+            error.message.contains("is not the JSON of the service"),
+            "{error}"
+        );
     }
 }
 
@@ -177,12 +200,17 @@ fn nova(got: &GotRequest, newest: (u32, u32)) -> Option<MockReply> {
     match got.line().as_str() {
         "GET /compute/v2.1/" => Some(answer(200, &description)),
         SERVERS => {
-            let asked = got.header("openstack-api-version").strip_prefix("compute ")?;
+            let asked = got
+                .header("openstack-api-version")
+                .strip_prefix("compute ")?;
             let (major, minor) = asked.split_once('.')?;
             let asked: (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
             Some(match asked <= newest {
                 true => answer(200, &json!({"asked": asked})),
-                false => answer(406, &json!({"computeFault": {"code": 406, "message": "too new"}})),
+                false => answer(
+                    406,
+                    &json!({"computeFault": {"code": 406, "message": "too new"}}),
+                ),
             })
         }
         _ => None,
@@ -193,7 +221,10 @@ fn nova(got: &GotRequest, newest: (u32, u32)) -> Option<MockReply> {
 async fn the_wanted_microversion_is_asked_for() {
     let mock = MockCloud::start(|got, _| nova(got, (2, 104))).await;
     let cloud = mock.connect(&[]).await.unwrap();
-    assert_eq!(cloud.send(servers()).await.unwrap().body["asked"], json!([2, 96]));
+    assert_eq!(
+        cloud.send(servers()).await.unwrap().body["asked"],
+        json!([2, 96])
+    );
     assert_eq!(mock.count("GET /compute/v2.1/"), 0);
 }
 
@@ -213,8 +244,15 @@ async fn an_older_service_is_asked_once_for_its_versions() {
 async fn a_service_that_is_too_old_is_an_error() {
     let mock = MockCloud::start(|got, _| nova(got, (2, 53))).await;
     let cloud = mock.connect(&[]).await.unwrap();
-    let error = cloud.send(servers()).await.unwrap_err().into_provider_error(true);
-    assert_eq!((error.kind, error.did_nothing), (ErrorKind::Permanent, true));
+    let error = cloud
+        .send(servers())
+        .await
+        .unwrap_err()
+        .into_provider_error(true);
+    assert_eq!(
+        (error.kind, error.did_nothing),
+        (ErrorKind::Permanent, true)
+    );
     let expected = "Nova: Nova has the microversions 2.1 to 2.53; 2.64 to 2.96 are supported";
     assert_eq!(error.message, expected);
 }
@@ -237,7 +275,10 @@ async fn bodies_of_other_types_and_headers_are_sent_as_they_are() {
     })
     .await;
     let store = mock.url("/store/v1/AUTH_p1");
-    let cloud = mock.connect(&[("OS_OBJECT_STORE_ENDPOINT_OVERRIDE", &store)]).await.unwrap();
+    let cloud = mock
+        .connect(&[("OS_OBJECT_STORE_ENDPOINT_OVERRIDE", &store)])
+        .await
+        .unwrap();
     let put = ServiceRequest::put_nothing(Service::ObjectStore, "box/a%20b")
         .with_bytes("application/octet-stream", vec![1, 2, 3])
         .with_header("X-Delete-After", "60");
@@ -246,11 +287,17 @@ async fn bodies_of_other_types_and_headers_are_sent_as_they_are() {
     assert_eq!(got.header("content-type"), "application/octet-stream");
     assert_eq!(got.header("x-delete-after"), "60");
     assert_eq!(got.body.as_bytes(), [1, 2, 3]);
-    let head = cloud.send(ServiceRequest::head(Service::ObjectStore, "box")).await.unwrap();
+    let head = cloud
+        .send(ServiceRequest::head(Service::ObjectStore, "box"))
+        .await
+        .unwrap();
     assert_eq!(head.header("x-container-object-count"), Some("3"));
     let raw = ServiceRequest::get(Service::ObjectStore, "box/raw").with_query("temp", "1+1");
     let raw = cloud.send(raw).await.unwrap();
-    assert_eq!((&raw.bytes[..], &raw.body), (&[0, 159, 146, 150][..], &json!(null)));
+    assert_eq!(
+        (&raw.bytes[..], &raw.body),
+        (&[0, 159, 146, 150][..], &json!(null))
+    );
     assert_eq!(mock.count(SIGN_IN), 1);
 }
 

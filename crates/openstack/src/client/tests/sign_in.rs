@@ -1,14 +1,36 @@
 //! Sign-in, the catalogue, and the life of a token, on a server that plays a cloud.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use blueprint::{Address, Value};
 use futures::future::join_all;
-use provider::{ErrorKind, ProviderError};
+use provider::{Call, Configuration, ErrorKind, Provider, ProviderError, ReadRequest};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::super::{Cloud, Delivery, Service, ServiceRequest};
 use super::mock::{MockCloud, MockReply, SIGN_IN, answer, token};
-use super::settings;
+use super::{settings, variables};
+
+fn call() -> Call {
+    Call {
+        call_records: None,
+        instances: None,
+        instance: "shop".into(),
+        address: Address::root("net"),
+        urn: Default::default(),
+        token: "t".into(),
+        deadline: None,
+        cancel: CancellationToken::new(),
+        root: Path::new("").into(),
+        folder: Path::new("").into(),
+        settings: Value::Null,
+        files: provider::FileAccess::default(),
+        now: 1_672_671_845,
+        progress: Arc::new(|_| {}),
+    }
+}
 
 const NETWORKS: &str = "GET /network/v2.0/networks";
 
@@ -18,7 +40,11 @@ fn networks() -> ServiceRequest {
 
 /// The error of a sign-in that must fail.
 async fn refused(cloud: &MockCloud, more: &[(&str, &str)]) -> ProviderError {
-    let error = cloud.connect(more).await.err().expect("the sign-in must fail");
+    let error = cloud
+        .connect(more)
+        .await
+        .err()
+        .expect("the sign-in must fail");
     assert!(!error.message.contains("hunter22"), "{error}");
     assert!(error.session.is_some(), "{error}");
     error
@@ -30,7 +56,10 @@ async fn accepting(good: &'static [&'static str]) -> MockCloud {
         true if good.contains(&got.header("x-auth-token")) => {
             Some(answer(200, &json!({"networks": []})))
         }
-        true => Some(answer(401, &json!({"error": {"code": 401, "message": "who?"}}))),
+        true => Some(answer(
+            401,
+            &json!({"error": {"code": 401, "message": "who?"}}),
+        )),
         false => None,
     })
     .await
@@ -68,7 +97,11 @@ async fn an_application_credential_signs_in_without_a_scope() {
         ("OS_USER_DOMAIN_NAME", "staff"),
     ];
     mock.connect(&by_name).await.unwrap();
-    let sent: Vec<_> = mock.requests(SIGN_IN).iter().map(|got| got.json()).collect();
+    let sent: Vec<_> = mock
+        .requests(SIGN_IN)
+        .iter()
+        .map(|got| got.json())
+        .collect();
     let expected = [
         json!({"id": "c1", "secret": "sesame12"}),
         json!({"name": "robot", "secret": "sesame12",
@@ -86,12 +119,26 @@ async fn a_domain_or_the_system_can_be_the_scope() {
     let mock = MockCloud::start(|_, _| None).await;
     let url = mock.url("/identity/v3/");
     for (more, scope) in [
-        (("domain-name", "staff"), json!({"domain": {"name": "staff"}})),
+        (
+            ("domain-name", "staff"),
+            json!({"domain": {"name": "staff"}}),
+        ),
         (("system-scope", "all"), json!({"system": {"all": true}})),
+        (
+            ("trust-id", "t1"),
+            json!({"OS-TRUST:trust": {"id": "t1"}}),
+        ),
         (("project-id", "p1"), json!({"project": {"id": "p1"}})),
     ] {
-        let all = [("auth-url", url.as_str()), ("user-id", "u1"), ("password", "hunter22"), more];
-        Cloud::connect_in(&settings(&all), super::variables(&[])).await.unwrap();
+        let all = [
+            ("auth-url", url.as_str()),
+            ("user-id", "u1"),
+            ("password", "hunter22"),
+            more,
+        ];
+        Cloud::connect_in(&settings(&all), variables(&[]))
+            .await
+            .unwrap();
         let last = mock.requests(SIGN_IN).pop().unwrap().json();
         assert_eq!(last["auth"]["scope"], scope);
         assert_eq!(last["auth"]["identity"]["password"]["user"]["id"], "u1");
@@ -113,7 +160,10 @@ async fn a_token_is_renewed_before_it_expires() {
     cloud.send(networks()).await.unwrap();
     cloud.send(networks()).await.unwrap();
     let tokens: Vec<_> = mock.requests(NETWORKS);
-    let tokens: Vec<_> = tokens.iter().map(|got| got.header("x-auth-token")).collect();
+    let tokens: Vec<_> = tokens
+        .iter()
+        .map(|got| got.header("x-auth-token"))
+        .collect();
     assert_eq!(tokens, ["token-2", "token-2"]);
 }
 
@@ -132,7 +182,10 @@ async fn a_token_that_stays_refused_is_an_error() {
     let cloud = mock.connect(&[]).await.unwrap();
     let error = cloud.send(networks()).await.unwrap_err();
     assert_eq!(error.delivery, Delivery::Answered(401));
-    assert_eq!(error.into_provider_error(false).kind, ErrorKind::Credentials);
+    assert_eq!(
+        error.into_provider_error(false).kind,
+        ErrorKind::Credentials
+    );
     assert_eq!((mock.count(SIGN_IN), mock.count(NETWORKS)), (2, 2));
 }
 
@@ -140,7 +193,10 @@ async fn a_token_that_stays_refused_is_an_error() {
 async fn a_revoked_password_ends_the_session_with_one_sign_in() {
     let mock = MockCloud::start(|got, before| match got.line().as_str() {
         SIGN_IN if before == 0 => None,
-        _ => Some(answer(401, &json!({"error": {"code": 401, "message": "no hunter22"}}))),
+        _ => Some(answer(
+            401,
+            &json!({"error": {"code": 401, "message": "no hunter22"}}),
+        )),
     })
     .await;
     let cloud = mock.connect(&[]).await.unwrap();
@@ -149,7 +205,10 @@ async fn a_revoked_password_ends_the_session_with_one_sign_in() {
         let error = answer.unwrap_err().into_provider_error(true);
         assert_eq!(error.kind, ErrorKind::Credentials, "{error}");
         assert!(error.session.is_some() && error.did_nothing, "{error:?}");
-        assert!(error.message.contains("the session cannot be renewed"), "{error}");
+        assert!(
+            error.message.contains("the session cannot be renewed"),
+            "{error}"
+        );
         assert!(error.message.contains("the user `demo`"), "{error}");
         assert!(!error.message.contains("hunter22"), "{error}");
     }
@@ -174,13 +233,19 @@ async fn a_token_is_used_while_keystone_is_away() {
 async fn a_refused_sign_in_names_the_user_and_where_it_is_written() {
     let mock = MockCloud::start(|_, _| {
         let message = "The request you have made requires authentication.";
-        Some(answer(401, &json!({"error": {"code": 401, "message": message}})))
+        Some(answer(
+            401,
+            &json!({"error": {"code": 401, "message": message}}),
+        ))
     })
     .await;
     let error = refused(&mock, &[]).await;
     assert_eq!(error.kind, ErrorKind::Credentials);
     assert!(error.message.contains("refuses the user `demo`"), "{error}");
-    assert!(error.message.contains("the cloud of the variables"), "{error}");
+    assert!(
+        error.message.contains("the cloud of the variables"),
+        "{error}"
+    );
     assert_eq!(mock.count(SIGN_IN), 1);
 }
 
@@ -201,6 +266,26 @@ async fn an_address_without_keystone_is_an_error() {
 }
 
 #[tokio::test]
+async fn an_application_credential_that_is_gone_is_an_error() {
+    let mock = MockCloud::start(|_, _| {
+        let message = "Could not find Application Credential: c1.";
+        Some(answer(
+            404,
+            &json!({"error": {"code": 404, "message": message, "title": "Not Found"}}),
+        ))
+    })
+    .await;
+    let credential = [
+        ("OS_APPLICATION_CREDENTIAL_ID", "c1"),
+        ("OS_APPLICATION_CREDENTIAL_SECRET", "hunter22"),
+    ];
+    let error = refused(&mock, &credential).await;
+    assert_eq!(error.kind, ErrorKind::Credentials);
+    let expected = "refuses the application credential `c1`: Could not find Application Credential";
+    assert!(error.message.contains(expected), "{error}");
+}
+
+#[tokio::test]
 async fn an_unreachable_keystone_is_a_temporary_failure() {
     let mock = MockCloud::start(|_, _| None).await;
     // Nothing listens on the port of a listener that was dropped.
@@ -210,15 +295,28 @@ async fn an_unreachable_keystone_is_a_temporary_failure() {
     };
     let address = format!("http://127.0.0.1:{port}/identity");
     let error = refused(&mock, &[("OS_AUTH_URL", &address)]).await;
-    assert_eq!((error.kind, error.did_nothing), (ErrorKind::Transient, true));
-    assert!(error.message.contains(&format!("127.0.0.1:{port} cannot be reached")), "{error}");
+    assert_eq!(
+        (error.kind, error.did_nothing),
+        (ErrorKind::Transient, true)
+    );
+    assert!(
+        error
+            .message
+            .contains(&format!("127.0.0.1:{port} cannot be reached")),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn a_region_must_exist_and_be_chosen() {
     let mock = MockCloud::start(|_, _| None).await;
     let error = refused(&mock, &[("OS_REGION_NAME", "three")]).await;
-    assert!(error.message.contains("has no region `three`; it has `one`"), "{error}");
+    assert!(
+        error
+            .message
+            .contains("has no region `three`; it has `one`"),
+        "{error}"
+    );
     let several = MockCloud::start(|got, _| {
         let host = format!("http://{}", got.header("host"));
         let MockReply::Answer { body, .. } = token(&host, 1, 3600) else {
@@ -231,7 +329,10 @@ async fn a_region_must_exist_and_be_chosen() {
     })
     .await;
     let error = refused(&several, &[]).await;
-    assert!(error.message.contains("several regions: `one`, `two`"), "{error}");
+    assert!(
+        error.message.contains("several regions: `one`, `two`"),
+        "{error}"
+    );
     let cloud = several.connect(&[("OS_REGION_NAME", "two")]).await.unwrap();
     let error = cloud.send(networks()).await.unwrap_err();
     let expected = "the cloud has no network service (Neutron) in the region `two`";
@@ -246,7 +347,10 @@ async fn a_service_that_the_cloud_lacks_is_a_permanent_error() {
     let error = cloud.send(request).await.unwrap_err();
     assert_eq!(error.delivery, Delivery::NotSent);
     let error = error.into_provider_error(true);
-    assert_eq!((error.kind, error.did_nothing), (ErrorKind::Permanent, true));
+    assert_eq!(
+        (error.kind, error.did_nothing),
+        (ErrorKind::Permanent, true)
+    );
     let expected = "Octavia: the cloud has no load balancer service (Octavia) in the region `one`";
     assert_eq!(error.message, expected);
 }
@@ -257,15 +361,22 @@ async fn interface_and_addresses_can_be_chosen() {
         (got.method == "GET").then(|| answer(200, &json!({"at": got.path})))
     })
     .await;
-    let inside = mock.connect(&[("OS_INTERFACE", "internalURL")]).await.unwrap();
+    let inside = mock
+        .connect(&[("OS_INTERFACE", "internalURL")])
+        .await
+        .unwrap();
     let at = inside.send(networks()).await.unwrap().body;
     assert_eq!(at["at"], "/inside/v2.0/networks");
     let request = || ServiceRequest::get(Service::Compute, "servers");
     let error = inside.send(request()).await.unwrap_err();
-    let expected = "Nova has no endpoint with the interface `internal` in the region `one`; it has `public`";
+    let expected =
+        "Nova has no endpoint with the interface `internal` in the region `one`; it has `public`";
     assert_eq!(error.message, expected);
     let url = mock.url("/elsewhere/v2.1/%(project_id)s");
-    let other = mock.connect(&[("OS_COMPUTE_ENDPOINT_OVERRIDE", &url)]).await.unwrap();
+    let other = mock
+        .connect(&[("OS_COMPUTE_ENDPOINT_OVERRIDE", &url)])
+        .await
+        .unwrap();
     let at = other.send(request()).await.unwrap().body;
     assert_eq!(at["at"], "/elsewhere/v2.1/servers");
 }
@@ -284,13 +395,59 @@ async fn only_the_named_authority_is_trusted() {
         .unwrap();
     let mock = MockCloud::start_with(Some(Arc::new(config).into()), |_, _| None).await;
     let error = refused(&mock, &[]).await;
-    assert_eq!((error.kind, error.did_nothing), (ErrorKind::Permanent, true));
+    assert_eq!(
+        (error.kind, error.did_nothing),
+        (ErrorKind::Permanent, true)
+    );
     assert!(error.message.contains("is not trusted"), "{error}");
     assert!(error.message.contains("`cacert`"), "{error}");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ca.pem");
     std::fs::write(&file, made.cert.pem()).unwrap();
-    let cloud = mock.connect(&[("OS_CACERT", file.to_str().unwrap())]).await.unwrap();
+    let cloud = mock
+        .connect(&[("OS_CACERT", file.to_str().unwrap())])
+        .await
+        .unwrap();
     assert_eq!(cloud.project, "p1");
-    mock.connect(&[("OS_CACERT", &made.cert.pem())]).await.unwrap();
+    mock.connect(&[("OS_CACERT", &made.cert.pem())])
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_session_tries_a_refused_password_once() {
+    let mock = MockCloud::start(|_, _| Some(answer(401, &json!({})))).await;
+    let entries = [
+        ("auth-url", mock.url("/identity")),
+        ("user-id", "u1".to_owned()),
+        ("password", "hunter22".to_owned()),
+        ("project-id", "p1".to_owned()),
+    ];
+    let entries = entries.map(|(name, value)| (name, Value::text(value)));
+    let with = Configuration {
+        name: "far".into(),
+        settings: Value::map(entries),
+        former: Value::Null,
+        offline: false,
+        root: Path::new("/nowhere").into(),
+        log: Arc::new(|_| {}),
+    };
+    let provider = Arc::new(crate::provider());
+    let session = provider.configure(with).await.unwrap().session;
+    for _ in 0..3 {
+        let request = ReadRequest {
+            type_name: "OS::Neutron::Net",
+            id: Some("n1"),
+            inputs: &Value::Null,
+            outputs: &Value::Null,
+            schema_version: 0,
+            private: &Value::Null,
+            token: None,
+        };
+        let error = session.read(&call(), request).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Credentials);
+        let failed = error.session.map(|failed| failed.provider.clone());
+        assert_eq!(failed.as_deref(), Some("far"));
+    }
+    assert_eq!(mock.count(SIGN_IN), 1);
 }
