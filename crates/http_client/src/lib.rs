@@ -206,6 +206,24 @@ pub fn innermost_message(error: &(dyn std::error::Error + 'static)) -> String {
     }
 }
 
+/// Whether an error says that the certificate of a server is not trusted.
+pub fn refuses_certificate(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut at = Some(error);
+    while let Some(error) = at {
+        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
+            return true;
+        }
+        // The error that an I/O error wraps is not among its causes.
+        let wrapped = error
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref);
+        at = wrapped
+            .map(|wrapped| wrapped as &(dyn std::error::Error + 'static))
+            .or_else(|| error.source());
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -89,7 +89,7 @@ impl Provider for OpenStackProvider {
         with: Configuration,
     ) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         Box::pin(async move {
-            let settings = CloudSettings::read(&with.settings, &with.root)?;
+            let settings = CloudSettings::read(&with.settings, &with.root)?.named(with.name);
             let former = match with.former.is_null() {
                 true => None,
                 false => Some(CloudSettings::read(&with.former, &with.root)?),

@@ -24,7 +24,9 @@ pub(crate) struct OpenStackSession {
     settings: CloudSettings,
     /// Whether the session only checks.
     offline: bool,
-    cloud: OnceCell<Cloud>,
+    /// The cloud, or why it cannot be signed in to. Refused credentials are not tried again, which
+    /// could lock the account.
+    cloud: OnceCell<Result<Cloud, ProviderError>>,
     names: NameCache,
 }
 
@@ -55,8 +57,14 @@ impl OpenStackSession {
             let message = "this session only checks documents";
             return Err(ProviderError::new(ErrorKind::Permanent, message));
         }
-        let connect = || Cloud::connect(&self.settings);
-        self.cloud.get_or_try_init(connect).await
+        let connect = || async {
+            match Cloud::connect(&self.settings).await {
+                Err(error) if error.kind != ErrorKind::Credentials => Err(error),
+                connected => Ok(connected),
+            }
+        };
+        let connected = self.cloud.get_or_try_init(connect).await?;
+        connected.as_ref().map_err(Clone::clone)
     }
 
     async fn on<'a>(

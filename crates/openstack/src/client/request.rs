@@ -1,9 +1,22 @@
 //! A request to a service, and its answer.
 
+use bytes::Bytes;
 use reqwest::Method;
+use reqwest::header::HeaderMap;
 use serde_json::Value as Json;
 
 use super::Service;
+
+/// The body of a request.
+#[derive(Clone, Debug)]
+pub(crate) enum RequestBody {
+    Json(Json),
+    /// Bytes of a type, such as `application/octet-stream`.
+    Raw {
+        content_type: &'static str,
+        bytes: Bytes,
+    },
+}
 
 /// A request to a service.
 #[derive(Clone, Debug)]
@@ -13,7 +26,9 @@ pub(crate) struct ServiceRequest {
     /// The path below the version of the API, without a leading slash: `networks/ID`.
     pub(crate) path: String,
     pub(crate) query: Vec<(&'static str, String)>,
-    pub(crate) body: Option<Json>,
+    /// Headers besides those of every request.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Option<RequestBody>,
 }
 
 impl ServiceRequest {
@@ -23,6 +38,7 @@ impl ServiceRequest {
             method,
             path: path.into(),
             query: Vec::new(),
+            headers: Vec::new(),
             body: None,
         }
     }
@@ -30,6 +46,11 @@ impl ServiceRequest {
     /// A request for an object or a list.
     pub(crate) fn get(service: Service, path: impl Into<String>) -> ServiceRequest {
         ServiceRequest::new(service, Method::GET, path)
+    }
+
+    /// A request for the headers of an object, or whether it exists.
+    pub(crate) fn head(service: Service, path: impl Into<String>) -> ServiceRequest {
+        ServiceRequest::new(service, Method::HEAD, path)
     }
 
     /// A request that creates an object, or starts an action.
@@ -42,6 +63,11 @@ impl ServiceRequest {
         ServiceRequest::new(service, Method::PUT, path).with_body(body)
     }
 
+    /// A request without a body that creates an object, or asserts that it exists.
+    pub(crate) fn put_nothing(service: Service, path: impl Into<String>) -> ServiceRequest {
+        ServiceRequest::new(service, Method::PUT, path)
+    }
+
     /// A request that changes parts of an object.
     pub(crate) fn patch(service: Service, path: impl Into<String>, body: Json) -> ServiceRequest {
         ServiceRequest::new(service, Method::PATCH, path).with_body(body)
@@ -52,8 +78,36 @@ impl ServiceRequest {
         ServiceRequest::new(service, Method::DELETE, path)
     }
 
+    /// A request that posts headers alone, such as the metadata of a container.
+    pub(crate) fn post_nothing(service: Service, path: impl Into<String>) -> ServiceRequest {
+        ServiceRequest::new(service, Method::POST, path)
+    }
+
     fn with_body(mut self, body: Json) -> ServiceRequest {
-        self.body = Some(body);
+        self.body = Some(RequestBody::Json(body));
+        self
+    }
+
+    /// Sets a body of another type than JSON, such as data of an image or a JSON patch.
+    pub(crate) fn with_bytes(
+        mut self,
+        content_type: &'static str,
+        bytes: impl Into<Bytes>,
+    ) -> ServiceRequest {
+        self.body = Some(RequestBody::Raw {
+            content_type,
+            bytes: bytes.into(),
+        });
+        self
+    }
+
+    /// Adds a header.
+    pub(crate) fn with_header(
+        mut self,
+        name: impl Into<String>,
+        value: impl Into<String>,
+    ) -> ServiceRequest {
+        self.headers.push((name.into(), value.into()));
         self
     }
 
@@ -78,8 +132,18 @@ impl ServiceRequest {
 pub(crate) struct Answer {
     /// The status, from 200 to 299.
     pub(crate) status: u16,
-    /// The body; null if there is none.
+    /// The body; null if there is none, or if it is of another type than JSON.
     pub(crate) body: Json,
+    /// The body as it came.
+    pub(crate) bytes: Bytes,
+    pub(super) headers: HeaderMap,
     /// The id under which the service logs the request.
     pub(crate) request_id: Option<String>,
+}
+
+impl Answer {
+    /// The text of a header; the name counts in any case of letters.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
 }
