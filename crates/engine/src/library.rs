@@ -217,15 +217,25 @@ impl Library {
         }
     }
 
-    /// Returns a lookup for dialects: whether a resource type exists. A type of a hosted package
-    /// that is not open counts as existing; the check reports one that does not exist.
+    /// Returns a lookup for dialects: whether a resource type or a function exists. A type of a
+    /// hosted package that is not open counts as existing; the check reports one that does not
+    /// exist.
     pub fn types(&self) -> dialect::TypeLookup {
         let catalogs = self.catalogs.clone();
-        dialect::TypeLookup(Arc::new(move |name| {
+        let has_type = Arc::new(move |name: &str| {
             let id = TypeId::parse(name);
             catalogs.is_closed(id.package_name())
                 || matches!(catalogs.resource_type(&id), TypeRef::Known(_))
-        }))
+        });
+        let catalogs = self.catalogs.clone();
+        let has_function = Arc::new(move |name: &str| {
+            let function = catalogs.package_function(&TypeId::parse(name));
+            matches!(function, TypeRef::Known(_))
+        });
+        dialect::TypeLookup {
+            has_type,
+            has_function,
+        }
     }
 
     /// Opens the packages with these names, and reads the catalogues, so that their types can be

@@ -700,7 +700,7 @@ mod tests {
     fn a_provider_is_found_by_its_name_and_its_namespaces() {
         let text = r#"{"format": 1, "name": "shop", "namespace": ["OS::Rack", "OS::Till"],
             "resourceTypes": {"OS::Rack::Shelf": {}},
-            "functions": {"owner": {"returns": "string"}}}"#;
+            "functions": {"owner": {"returns": "string", "simulated": "nobody"}}}"#;
         let other = r#"{"format": 1, "namespace": "town"}"#;
         let (catalogs, functions, wrong) =
             combine([text, other].map(|text| Arc::new(read_catalog(text).unwrap())));
@@ -728,6 +728,7 @@ mod tests {
             name: "owner".into(),
         };
         assert_eq!(owner.purity, purity);
+        assert_eq!(owner.rehearsed, Some("nobody".into()));
         assert!(functions.get("owner").is_some());
         // A type that begins with the name is unknown, and its provider is known.
         assert!(matches!(

@@ -650,6 +650,10 @@ impl Session for FakeProvider {
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
+            let known = data::function(&self.catalog, request.function);
+            if let Some(rehearsed) = known.and_then(|function| function.rehearsed.clone()) {
+                return Ok(rehearsed);
+            }
             let offers = |behind: &&Arc<dyn Provider>| {
                 data::function(behind.catalog(), request.function).is_some()
             };

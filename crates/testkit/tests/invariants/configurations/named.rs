@@ -1,6 +1,8 @@
 //! A provider with a name and several namespaces: one configuration for all of them, none for types
 //! that live in the state.
 
+use engine::{Given, Options};
+
 use super::regions::Setup;
 use crate::{apply_successfully, run_with_paused_clock};
 
@@ -17,6 +19,9 @@ const CATALOG: &str = r#"{
     "Sky::Word::Random": {"idField": "id", "capabilities": {"stateOnly": true}, "fields": {
       "name": {"kind": "string", "required": true}, "region": {"kind": "string", "computed": true},
       "id": {"kind": "string", "computed": true}}}
+  },
+  "functions": {
+    "project_id": {"docs": "The project.", "returns": "string", "simulated": "no project"}
   }
 }"#;
 
@@ -131,5 +136,70 @@ fn two_configurations_of_one_provider_are_not_passed_to_a_child() {
             mistakes.contains(&"provider-name at two".to_owned()),
             "{mistakes:?}"
         );
+    });
+}
+
+/// A template that shows its project.
+const PROJECT: &str = "heat_template_version: 2018-08-31\noutputs:\n  \
+                       project: { value: { get_param: OS::project_id } }\n";
+
+#[test]
+fn a_template_asks_the_provider_for_its_project() {
+    run_with_paused_clock(async {
+        let setup = Setup::of(CATALOG);
+        let planned = setup
+            .harness
+            .stage("main.yaml", PROJECT, Given::default(), Options::default())
+            .await;
+        let staged = planned.staged.expect("a plan");
+        assert_eq!(setup.calls(), ["invoke project_id  in default"]);
+        // A saved plan contains the answer.
+        let answers = &staged.plan.answers.calls;
+        let asked: Vec<&str> = answers.keys().map(AsRef::as_ref).collect();
+        assert!(
+            matches!(asked[..], [key] if key.starts_with("openstack/project_id/")),
+            "{asked:?}"
+        );
+    });
+}
+
+#[test]
+fn a_template_without_its_project_asks_nothing() {
+    run_with_paused_clock(async {
+        let setup = Setup::of(CATALOG);
+        let text = "heat_template_version: 2018-08-31\noutputs:\n  \
+                    id: { value: { get_param: OS::stack_id } }\n";
+        let planned = setup
+            .harness
+            .stage("main.yaml", text, Given::default(), Options::default())
+            .await;
+        assert!(planned.staged.is_some(), "{:?}", planned.diagnostics);
+        assert_eq!(setup.configured(), [""; 0]);
+    });
+}
+
+#[test]
+fn validation_takes_the_project_of_rehearsals_and_asks_nothing() {
+    run_with_paused_clock(async {
+        let catalog = CATALOG.replace("no project", "more letters than a name may have");
+        let short = r#""name": {"kind": "string", "required": true, "maxLength": 9}"#;
+        let catalog = catalog.replace(r#""name": {"kind": "string", "required": true}"#, short);
+        let setup = Setup::of(&catalog);
+        let text = "heat_template_version: 2018-08-31\nresources:\n  a:\n    \
+                    type: Sky::Host::Server\n    properties:\n      \
+                    name: { get_param: OS::project_id }\n";
+        let validated = setup
+            .harness
+            .validate("main.yaml", text, &Given::default())
+            .await;
+        let errors = validated.diagnostics.iter().filter(|one| one.is_error());
+        assert_eq!(errors.count(), 1, "{:?}", validated.diagnostics);
+        assert_eq!(setup.configured(), [""; 0]);
+        // The project of the session is short enough.
+        let planned = setup
+            .harness
+            .stage("main.yaml", text, Given::default(), Options::default())
+            .await;
+        assert!(planned.staged.is_some(), "{:?}", planned.diagnostics);
     });
 }
