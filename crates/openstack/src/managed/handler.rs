@@ -180,9 +180,12 @@ impl Managed {
             Mark::None => true,
             Mark::Tag(_) | Mark::Entry(_) | Mark::Name => false,
         };
+        if taken && !generated {
+            return Err(None);
+        }
         let query = match generated {
+            _ if !self.is_filtered() => None,
             true => Some(("name", name.to_string())),
-            false if taken => return Err(None),
             false => self.mark.query(token),
         };
         let all = || ServiceRequest::get(self.service, self.list_path());
@@ -227,6 +230,12 @@ impl Managed {
             }
             _ => self.path.to_owned(),
         }
+    }
+
+    /// Whether the list of objects can be filtered by a name. Nova refuses unknown filters.
+    fn is_filtered(&self) -> bool {
+        let is_strict = matches!(self.service, Service::Compute | Service::Volume);
+        !is_strict || self.lists_ids()
     }
 
     /// Whether the plain list of the collection has only the ids and names of objects.

@@ -219,7 +219,7 @@ pub(super) fn fields_of(
     for (attribute, field) in on.ty.attribute_names() {
         let own = hooks.attribute(attribute, object);
         let value = match attribute.as_ref() {
-            "show" => Some(from_json(&without_aside(object))),
+            "show" => Some(from_json(&without_aside(own.as_ref().unwrap_or(object)))),
             _ => match own {
                 Some(value) => Some(from_json(&value)),
                 None if hooks.needs_completion(attribute) => None,
