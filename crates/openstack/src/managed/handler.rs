@@ -222,9 +222,12 @@ impl Managed {
             }
             _ => JsonMap::new(),
         };
+        if taken && !generated {
+            return Err(None);
+        }
         let query = match generated {
+            _ if !self.is_filtered() => None,
             true => Some(("name", name.to_string())),
-            false if taken => return Err(None),
             false => self.mark.query(token),
         };
         let collection = self.collection(on, spec).await.map_err(Some)?;
@@ -288,6 +291,12 @@ impl Managed {
             }
             _ => collection,
         }
+    }
+
+    /// Whether the list of objects can be filtered by a name. Nova refuses unknown filters.
+    fn is_filtered(&self) -> bool {
+        let is_strict = matches!(self.service, Service::Compute | Service::Volume);
+        !is_strict || self.lists_ids()
     }
 
     /// Whether the plain list of the collection has only the ids and names of objects.

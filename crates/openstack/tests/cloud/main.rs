@@ -8,5 +8,8 @@
     reason = "a test stops where something is not as it should be"
 )]
 
+mod compute;
 mod network;
+mod servers;
 mod support;
+mod volumes;
