@@ -125,6 +125,7 @@ impl ProviderTypes {
             let found = Arc::make_mut(&mut ty);
             found.capabilities.described_only = false;
             found.capabilities.plans = Plans::Updates;
+            found.capabilities.checks = true;
             found.capabilities.exact = false;
             found.capabilities.complete_when_ready = true;
             handler.adjust(found);

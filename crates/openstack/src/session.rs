@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 
 use crate::client::{Cloud, CloudSettings};
 use crate::heat::HeatProvider;
-use crate::managed::{CloudCall, Handler, NameCache};
+use crate::managed::{CloudCall, Handler, NameCache, wrong_names};
 use crate::provider::resource_type;
 use crate::types;
 
@@ -67,6 +67,25 @@ impl OpenStackSession {
         connected.as_ref().map_err(Clone::clone)
     }
 
+    /// Refuses names that no object of the cloud has, before anything changes.
+    async fn check_names(
+        &self,
+        call: &Call,
+        request: CheckRequest<'_>,
+    ) -> Result<CheckFindings, ProviderError> {
+        let mut findings = CheckFindings::default();
+        if self.offline {
+            return Ok(findings);
+        }
+        let found = found(request.type_name)?;
+        let on = self.on(call, &found).await?;
+        let wrong = wrong_names(on, found.handler.properties(), request.spec).await?;
+        for (path, reason) in wrong {
+            findings.refuse(path, reason);
+        }
+        Ok(findings)
+    }
+
     async fn on<'a>(
         &'a self,
         call: &'a Call,
@@ -106,7 +125,7 @@ impl Session for OpenStackSession {
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         match is_of_heat(request.type_name) {
             true => self.heat.check(call, request),
-            false => Box::pin(async { Ok(CheckFindings::default()) }),
+            false => Box::pin(self.check_names(call, request)),
         }
     }
 

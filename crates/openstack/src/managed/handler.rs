@@ -34,6 +34,11 @@ pub(crate) trait Handler: Sync + fmt::Debug {
         let _ = ty;
     }
 
+    /// The properties whose names of other objects are checked before anything changes.
+    fn properties(&self) -> &'static [Property] {
+        &[]
+    }
+
     /// Creates the object.
     fn create<'a>(
         &'a self,
@@ -743,20 +748,16 @@ impl Managed {
             let refusal = ProviderDiagnostic::error(property, reason);
             planned.diagnostics.push(refusal);
         }
-        let is_new = |name: &str| {
-            change.has(name) && !planned.only_recorded.contains(&FieldPath::from(name))
-        };
-        let mut fields = on.ty.schema.fields.iter();
-        let replaces = fields.any(|(name, field)| field.must_recreate && is_new(name));
-        if self.hooks.must_replace(change) || replaces || !planned.replaces.is_empty() {
-            // Without a reason to delete first, the catalogue decides.
-            let first = self.hooks.deletes_first(&prior, &desired);
-            let must = self.hooks.must_replace(change);
-            if first || must {
-                planned.verdict = Verdict::Replace {
-                    delete_first: first.then_some(true),
-                };
-            }
+        if self.hooks.must_replace(change) {
+            let changed = self.properties.iter().filter(|it| change.has(it.name));
+            let paths = changed.map(|property| FieldPath::from(property.name));
+            planned.replaces.extend(paths);
+        }
+        // The order counts only if something replaces the object.
+        if self.hooks.deletes_first(&prior, &desired) {
+            planned.verdict = Verdict::Replace {
+                delete_first: Some(true),
+            };
         }
         Ok(planned)
     }
@@ -765,6 +766,10 @@ impl Managed {
 impl Handler for Managed {
     fn type_name(&self) -> &'static str {
         self.name
+    }
+
+    fn properties(&self) -> &'static [Property] {
+        self.properties
     }
 
     fn adjust(&self, ty: &mut ResourceType) {

@@ -59,6 +59,31 @@ pub(crate) fn body_of<'a>(
     })
 }
 
+/// The names in a spec that no object has, or more than one: the places and the reasons. Values that
+/// are not known yet are left out.
+///
+/// # Errors
+/// If the cloud cannot be asked.
+pub(crate) async fn wrong_names(
+    on: CloudCall<'_>,
+    properties: &'static [Property],
+    spec: &Value,
+) -> Result<Vec<(FieldPath, String)>, ProviderError> {
+    let spec = json_of(spec)?;
+    let mut wrong = Vec::new();
+    for property in properties {
+        let one = std::slice::from_ref(property);
+        match body_of(on, one, &spec).await {
+            Ok(_) => {}
+            Err(error) if error.kind == ErrorKind::Document => {
+                wrong.push((error.field.unwrap_or_default(), error.message));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(wrong)
+}
+
 /// Puts the place of an error below a field or an item.
 fn below(name: Name, error: ProviderError) -> ProviderError {
     let rest = error.field.clone().unwrap_or_default();

@@ -20,7 +20,7 @@ mod table;
 pub(crate) use self::cloud_call::{CloudCall, Patience, pause};
 pub(crate) use self::handler::{Handler, Managed, patiently};
 pub(crate) use self::hooks::{ASIDE, Deletion, Hooks, PRIVATE, SpecChange};
-pub(crate) use self::mapping::{JsonMap, body_of, json_of};
+pub(crate) use self::mapping::{JsonMap, body_of, json_of, wrong_names};
 pub(crate) use self::marks::{KEY, Mark, mark_of};
 pub(crate) use self::names::{NameCache, ObjectKind, Search};
 pub(crate) use self::relation::{Related, Relation};

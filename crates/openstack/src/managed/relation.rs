@@ -140,6 +140,10 @@ impl<R: Relation> Handler for Related<R> {
         self.0.type_name()
     }
 
+    fn properties(&self) -> &'static [Property] {
+        R::PROPERTIES
+    }
+
     fn adjust(&self, ty: &mut ResourceType) {
         ty.capabilities.finds = true;
         // The id alone does not say what the relation connects.
@@ -214,7 +218,6 @@ impl<R: Relation> Handler for Related<R> {
         Box::pin(async move {
             let mut planned = Planned::by_policy(Some(on.ty), &request);
             let (prior, desired) = (json_of(request.prior_inputs)?, json_of(request.desired)?);
-            let mut replaces = false;
             for property in R::PROPERTIES {
                 let name = property.name;
                 let (old, new) = (prior.get(name), desired.get(name));
@@ -223,12 +226,10 @@ impl<R: Relation> Handler for Related<R> {
                 }
                 if same_body(on, property, old, new).await {
                     planned.only_recorded.push(FieldPath::from(name));
-                    continue;
                 }
-                let field = on.ty.schema.fields.get(name);
-                replaces |= field.is_some_and(|field| field.must_recreate);
             }
-            if replaces && self.0.deletes_first() {
+            // The order counts only if something replaces the relation.
+            if self.0.deletes_first() {
                 planned.verdict = Verdict::Replace {
                     delete_first: Some(true),
                 };
