@@ -5,6 +5,7 @@ use std::time::Duration;
 use ::provider::{Call, ErrorKind, ProviderError, ResourceType};
 use blueprint::Name;
 use serde_json::Value as Json;
+use tokio::time::Instant;
 
 use super::names::{NameCache, ObjectKind};
 use crate::client::{Answer, Cloud, ServiceError, ServiceRequest};
@@ -101,7 +102,7 @@ impl<'a> CloudCall<'a> {
 
 /// The time that something in the cloud may take, asked for with growing pauses.
 pub(crate) struct Patience {
-    left: Duration,
+    until: Instant,
     before: u32,
 }
 
@@ -109,7 +110,7 @@ impl Patience {
     /// A limit of some seconds.
     pub(crate) fn of_seconds(seconds: u64) -> Patience {
         Patience {
-            left: Duration::from_secs(seconds),
+            until: Instant::now() + Duration::from_secs(seconds),
             before: 0,
         }
     }
@@ -123,13 +124,11 @@ impl Patience {
         on: CloudCall<'_>,
         what: &str,
     ) -> Result<(), ProviderError> {
-        if self.left.is_zero() {
+        if Instant::now() >= self.until {
             let message = format!("gave up waiting until {what}");
             return Err(ProviderError::new(ErrorKind::TimedOut, message));
         }
-        let pause = pause(self.before);
-        on.wait(pause).await?;
-        self.left = self.left.saturating_sub(pause);
+        on.wait(pause(self.before)).await?;
         self.before += 1;
         Ok(())
     }

@@ -11,6 +11,7 @@ use ::provider::{
 };
 use blueprint::{FieldPath, Name, Value};
 use serde_json::{Value as Json, json};
+use tokio::time::Instant;
 
 use super::hooks::{ASIDE, Deletion, PRIVATE, SpecChange};
 use super::mapping::{Recorded, fields_of, id_of, is_part_of};
@@ -588,7 +589,7 @@ impl Managed {
         spec: &JsonMap,
         id: &str,
     ) -> Result<(), ProviderError> {
-        let mut waited = Duration::ZERO;
+        let until = Instant::now() + DELETION;
         for before in 0.. {
             let Some(object) = self.object(on, spec, id).await? else {
                 break;
@@ -602,13 +603,11 @@ impl Managed {
                     }
                 }
             }
-            if waited >= DELETION {
+            if Instant::now() >= until {
                 let message = format!("{} has not deleted {id} in time", self.service);
                 return Err(ProviderError::new(ErrorKind::TimedOut, message));
             }
-            let pause = pause(before);
-            on.wait(pause).await?;
-            waited += pause;
+            on.wait(pause(before)).await?;
         }
         Ok(())
     }
@@ -837,7 +836,7 @@ pub(crate) async fn patiently(
     operation: Operation,
     request: ServiceRequest,
 ) -> Result<Answer, ServiceError> {
-    let mut waited = Duration::ZERO;
+    let until = Instant::now() + PATIENCE;
     let mut before = 0;
     loop {
         let error = match on.send(request.clone()).await {
@@ -849,11 +848,9 @@ pub(crate) async fn patiently(
                 && error.status() == Some(busy.status)
                 && (busy.name.is_empty() || error.name.as_deref() == Some(busy.name))
         });
-        let pause = pause(before);
-        if !clears || waited >= PATIENCE || on.wait(pause).await.is_err() {
+        if !clears || Instant::now() >= until || on.wait(pause(before)).await.is_err() {
             return Err(error);
         }
-        waited += pause;
         before += 1;
     }
 }
