@@ -29,6 +29,11 @@ pub(crate) trait Handler: Sync + fmt::Debug {
     /// The name of the type.
     fn type_name(&self) -> &'static str;
 
+    /// What becomes of each property; `None` if code alone says it.
+    fn table(&self) -> Option<Table> {
+        None
+    }
+
     /// Adjusts the type of the catalogue to what the handler does.
     fn adjust(&self, ty: &mut ResourceType) {
         let _ = ty;
@@ -80,6 +85,14 @@ pub(crate) trait Handler: Sync + fmt::Debug {
     ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move { Ok(Planned::by_policy(Some(on.ty), &request)) })
     }
+}
+
+/// What becomes of the properties of a type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Table {
+    pub(crate) properties: &'static [Property],
+    /// How objects are changed.
+    pub(crate) update: Update,
 }
 
 /// A type whose objects are a collection of a service: what a table says about it.
@@ -685,6 +698,13 @@ impl Managed {
 impl Handler for Managed {
     fn type_name(&self) -> &'static str {
         self.name
+    }
+
+    fn table(&self) -> Option<Table> {
+        Some(Table {
+            properties: self.properties,
+            update: self.update,
+        })
     }
 
     fn adjust(&self, ty: &mut ResourceType) {

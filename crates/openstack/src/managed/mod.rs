@@ -16,12 +16,16 @@ mod relation;
 mod table;
 
 pub(crate) use self::cloud_call::{CloudCall, pause};
+#[cfg(test)]
+pub(crate) use self::handler::Table;
 pub(crate) use self::handler::{Handler, Managed, patiently};
 pub(crate) use self::hooks::{Hooks, SpecChange};
 pub(crate) use self::mapping::{JsonMap, body_of, json_of};
 pub(crate) use self::marks::Mark;
 pub(crate) use self::names::{NameCache, ObjectKind, Search};
 pub(crate) use self::relation::{Related, Relation};
+#[cfg(test)]
+pub(crate) use self::table::Target;
 pub(crate) use self::table::{
     Busy, Form, Parent, Property, State, Unset, Update, each, hook, ignored, list, reference,
     renamed, same, spread,

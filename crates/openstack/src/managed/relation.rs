@@ -12,9 +12,9 @@ use ::provider::{
 use blueprint::{FieldPath, Name, Value};
 use serde_json::{Value as Json, json};
 
-use super::handler::Handler;
+use super::handler::{Handler, Table};
 use super::mapping::{Recorded, body_of, fields_of, json_of};
-use super::table::Property;
+use super::table::{Property, Update};
 use super::{CloudCall, Hooks, JsonMap};
 
 /// How a relation is made, found and undone. Bodies have the fields of the properties, with ids in
@@ -138,6 +138,13 @@ impl<R: Relation> Related<R> {
 impl<R: Relation> Handler for Related<R> {
     fn type_name(&self) -> &'static str {
         self.0.type_name()
+    }
+
+    fn table(&self) -> Option<Table> {
+        Some(Table {
+            properties: R::PROPERTIES,
+            update: Update::Hook,
+        })
     }
 
     fn adjust(&self, ty: &mut ResourceType) {
