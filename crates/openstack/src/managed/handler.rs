@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use ::provider::json::from_json;
 use ::provider::{
     Applied, ApplyRequest, BoxFuture, ErrorKind, Observed, Operation, PlanRequest, Planned,
     ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType,
@@ -14,7 +15,7 @@ use serde_json::{Value as Json, json};
 use super::hooks::SpecChange;
 use super::mapping::is_part_of;
 use super::mapping::{Recorded, fields_of};
-use super::table::{Busy, Parent, Property, Reading, State, Target, Unset, Update};
+use super::table::{Busy, Form, Parent, Property, Reading, State, Target, Unset, Update};
 use super::{CloudCall, Hooks, JsonMap, Mark, body_of, json_of, pause};
 use crate::client::{Answer, Delivery, Service, ServiceError, ServiceRequest};
 
@@ -574,12 +575,73 @@ impl Managed {
             inputs: request.inputs,
             fields: request.outputs,
         };
+        let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
+        // An object that is found has no recorded fields: the spec says how they are spelled.
+        let spelled = match request.token {
+            Some(_) => request.inputs,
+            None => request.outputs,
+        };
         Ok(ReadOutcome::Present(Observed {
             id,
-            fields: fields_of(on, self.properties, self.hooks, &object, recorded),
+            fields: self.as_spelled(on, fields, &object, spelled).await,
             private: request.private.clone(),
             ..Observed::default()
         }))
+    }
+
+    /// The fields with the values that are spelled in another way: a name in place of an id, the
+    /// address of a host in place of its network.
+    async fn as_spelled(
+        &self,
+        on: CloudCall<'_>,
+        fields: Value,
+        object: &Json,
+        spelled: &Value,
+    ) -> Value {
+        let mut spelling = JsonMap::new();
+        for property in self.properties {
+            let Target::Field {
+                field,
+                form,
+                reading: Reading::Shown,
+            } = property.target
+            else {
+                continue;
+            };
+            let value = spelled.get(property.name).filter(|value| !value.is_null());
+            let Some(value) = value.filter(|value| fields.get(property.name) != Some(*value))
+            else {
+                continue;
+            };
+            // Other forms have one spelling.
+            if matches!(form, Form::Same) {
+                continue;
+            }
+            let spec = json_of(&Value::map([(property.name, value.clone())]));
+            let Ok(spec) = spec else {
+                continue;
+            };
+            // A name that no object has is no spelling of this object.
+            let sent = body_of(on, std::slice::from_ref(property), &spec).await;
+            let sent = sent.ok().and_then(|mut body| body.remove(field));
+            let shown = object.get(field);
+            if sent
+                .zip(shown)
+                .is_some_and(|(sent, shown)| is_part_of(&sent, shown))
+            {
+                spelling.extend(spec);
+            }
+        }
+        if spelling.is_empty() {
+            return fields;
+        }
+        let mut all = fields.as_map().cloned().unwrap_or_default();
+        all.extend(
+            spelling
+                .iter()
+                .map(|(name, value)| (name.as_str().into(), from_json(value))),
+        );
+        Value::Map(all.into())
     }
 
     async fn poll_object(

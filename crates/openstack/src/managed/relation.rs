@@ -23,7 +23,8 @@ pub(crate) trait Relation: Sync {
     /// The name of the type.
     fn type_name(&self) -> &'static str;
 
-    /// The properties, as fields of a body.
+    /// The properties, as fields of a body. Those that [`Relation::find`] finds the relation by are
+    /// recorded: they keep their spelling.
     const PROPERTIES: &'static [Property];
 
     /// The id of the relation that a create with this token makes.
@@ -58,8 +59,10 @@ pub(crate) trait Relation: Sync {
         body: &'a JsonMap,
     ) -> BoxFuture<'a, Result<(), ProviderError>>;
 
-    /// Whether the old relation of a replacement must be undone before the new one is made.
-    fn deletes_first(&self) -> bool {
+    /// Whether the old relation of a replacement must be undone before the new one is made. Specs
+    /// are as in [`Hooks`].
+    fn deletes_first(&self, prior: &JsonMap, desired: &JsonMap) -> bool {
+        let _ = (prior, desired);
         false
     }
 }
@@ -235,7 +238,7 @@ impl<R: Relation> Handler for Related<R> {
                 let field = on.ty.schema.fields.get(name);
                 replaces |= field.is_some_and(|field| field.must_recreate);
             }
-            if replaces && self.0.deletes_first() {
+            if replaces && self.0.deletes_first(&prior, &desired) {
                 planned.verdict = Verdict::Replace {
                     delete_first: Some(true),
                 };
