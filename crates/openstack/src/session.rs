@@ -79,7 +79,11 @@ impl OpenStackSession {
         }
         let found = found(request.type_name)?;
         let on = self.on(call, &found).await?;
-        let wrong = wrong_names(on, found.handler.properties(), request.spec).await?;
+        let properties = found
+            .handler
+            .table()
+            .map_or(&[][..], |table| table.properties);
+        let wrong = wrong_names(on, properties, request.spec).await?;
         for (path, reason) in wrong {
             findings.refuse(path, reason);
         }

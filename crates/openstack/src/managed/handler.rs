@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::hooks::{ASIDE, Deletion, PRIVATE, SpecChange};
 use super::mapping::{Recorded, fields_of, id_of, is_part_of};
-use super::table::{Busy, Parent, Property, Reading, State, Target, Unset, Update};
+use super::table::{Busy, Form, Parent, Property, Reading, State, Target, Unset, Update};
 use super::{CloudCall, Hooks, JsonMap, Mark, body_of, json_of, pause};
 use crate::client::{Answer, Delivery, Service, ServiceError, ServiceRequest};
 
@@ -30,14 +30,14 @@ pub(crate) trait Handler: Sync + fmt::Debug {
     /// The name of the type.
     fn type_name(&self) -> &'static str;
 
+    /// What becomes of each property; `None` if code alone says it.
+    fn table(&self) -> Option<Table> {
+        None
+    }
+
     /// Adjusts the type of the catalogue to what the handler does.
     fn adjust(&self, ty: &mut ResourceType) {
         let _ = ty;
-    }
-
-    /// The properties whose names of other objects are checked before anything changes.
-    fn properties(&self) -> &'static [Property] {
-        &[]
     }
 
     /// Creates the object.
@@ -86,6 +86,14 @@ pub(crate) trait Handler: Sync + fmt::Debug {
     ) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move { Ok(Planned::by_policy(Some(on.ty), &request)) })
     }
+}
+
+/// What becomes of the properties of a type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Table {
+    pub(crate) properties: &'static [Property],
+    /// How objects are changed.
+    pub(crate) update: Update,
 }
 
 /// A type whose objects are a collection of a service: what a table says about it.
@@ -645,12 +653,73 @@ impl Managed {
             inputs: request.inputs,
             fields: request.outputs,
         };
+        let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
+        // An object that is found has no recorded fields: the spec says how they are spelled.
+        let spelled = match request.token {
+            Some(_) => request.inputs,
+            None => request.outputs,
+        };
         Ok(ReadOutcome::Present(Observed {
             id,
-            fields: fields_of(on, self.properties, self.hooks, &object, recorded),
+            fields: self.as_spelled(on, fields, &object, spelled).await,
             private: request.private.clone(),
             ..Observed::default()
         }))
+    }
+
+    /// The fields with the values that are spelled in another way: a name in place of an id, the
+    /// address of a host in place of its network.
+    async fn as_spelled(
+        &self,
+        on: CloudCall<'_>,
+        fields: Value,
+        object: &Json,
+        spelled: &Value,
+    ) -> Value {
+        let mut spelling = JsonMap::new();
+        for property in self.properties {
+            let Target::Field {
+                field,
+                form,
+                reading: Reading::Shown,
+            } = property.target
+            else {
+                continue;
+            };
+            let value = spelled.get(property.name).filter(|value| !value.is_null());
+            let Some(value) = value.filter(|value| fields.get(property.name) != Some(*value))
+            else {
+                continue;
+            };
+            // Other forms have one spelling.
+            if matches!(form, Form::Same) {
+                continue;
+            }
+            let spec = json_of(&Value::map([(property.name, value.clone())]));
+            let Ok(spec) = spec else {
+                continue;
+            };
+            // A name that no object has is no spelling of this object.
+            let sent = body_of(on, std::slice::from_ref(property), &spec).await;
+            let sent = sent.ok().and_then(|mut body| body.remove(field));
+            let shown = object.get(field);
+            if sent
+                .zip(shown)
+                .is_some_and(|(sent, shown)| is_part_of(&sent, shown))
+            {
+                spelling.extend(spec);
+            }
+        }
+        if spelling.is_empty() {
+            return fields;
+        }
+        let mut all = fields.as_map().cloned().unwrap_or_default();
+        all.extend(
+            spelling
+                .iter()
+                .map(|(name, value)| (name.as_str().into(), from_json(value))),
+        );
+        Value::Map(all.into())
     }
 
     async fn poll_object(
@@ -767,8 +836,11 @@ impl Handler for Managed {
         self.name
     }
 
-    fn properties(&self) -> &'static [Property] {
-        self.properties
+    fn table(&self) -> Option<Table> {
+        Some(Table {
+            properties: self.properties,
+            update: self.update,
+        })
     }
 
     fn adjust(&self, ty: &mut ResourceType) {

@@ -362,3 +362,45 @@ pub(super) fn id_of(hooks: &dyn Hooks, object: &Json) -> Option<Name> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_object_may_show_more_than_was_sent() {
+        let sent =
+            json!({"network_id": "n", "fixed_ips": [{"subnet_id": "b"}, {"subnet_id": "a"}]});
+        let shown = json!({"network_id": "n", "enable_snat": true, "fixed_ips": [
+            {"subnet_id": "a", "ip_address": "10.0.0.1"}, {"subnet_id": "b", "ip_address": "10.0.1.1"},
+        ]});
+        assert!(is_part_of(&sent, &shown));
+        assert!(!is_part_of(&shown, &sent));
+        assert!(is_part_of(&json!(24), &json!("24")));
+        assert!(!is_part_of(&json!(["a"]), &json!(["a", "b"])));
+        assert!(!is_part_of(&json!("Web"), &json!("web")));
+        // One item of an object does not stand for two that were sent.
+        assert!(!is_part_of(&json!(["a", "a"]), &json!(["a", "b"])));
+    }
+
+    #[test]
+    fn what_the_document_does_not_declare_is_no_value_of_a_property() {
+        let declared = json!({"network": "public", "enable_snat": null});
+        let shown = json!({"network": "id", "enable_snat": true, "external_fixed_ips": []});
+        assert_eq!(declared_part(&declared, shown), json!({"network": "id"}));
+        let declared = json!([{"subnet": "s"}]);
+        let shown = json!([{"subnet": "id", "ip_address": "10.0.0.1"}]);
+        assert_eq!(declared_part(&declared, shown), json!([{"subnet": "id"}]));
+        let several = json!([{"subnet": "id"}, {"subnet": "other"}]);
+        assert_eq!(declared_part(&declared, several.clone()), several);
+    }
+
+    #[test]
+    fn the_bits_of_the_host_are_cut() {
+        assert_eq!(network_of("10.9.7.9/24"), "10.9.7.0/24");
+        assert_eq!(network_of("fd00::5/64"), "fd00::/64");
+        assert_eq!(network_of("10.9.7.9/0"), "0.0.0.0/0");
+        assert_eq!(network_of("public"), "public");
+    }
+}

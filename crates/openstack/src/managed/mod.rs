@@ -18,6 +18,8 @@ mod settings;
 mod table;
 
 pub(crate) use self::cloud_call::{CloudCall, Patience, pause};
+#[cfg(test)]
+pub(crate) use self::handler::Table;
 pub(crate) use self::handler::{Handler, Managed, patiently};
 pub(crate) use self::hooks::{ASIDE, Deletion, Hooks, PRIVATE, SpecChange};
 pub(crate) use self::mapping::{JsonMap, body_of, json_of, wrong_names};
@@ -25,6 +27,8 @@ pub(crate) use self::marks::{KEY, Mark, mark_of};
 pub(crate) use self::names::{NameCache, ObjectKind, Search};
 pub(crate) use self::relation::{Related, Relation};
 pub(crate) use self::settings::Setting;
+#[cfg(test)]
+pub(crate) use self::table::Target;
 pub(crate) use self::table::{
     Busy, Form, Parent, Property, State, Unset, Update, each, hook, ignored, list, reference,
     renamed, same, spread,

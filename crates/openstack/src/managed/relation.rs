@@ -12,9 +12,9 @@ use ::provider::{
 use blueprint::{FieldPath, Name, Value};
 use serde_json::{Value as Json, json};
 
-use super::handler::Handler;
+use super::handler::{Handler, Table};
 use super::mapping::{Recorded, body_of, fields_of, json_of};
-use super::table::Property;
+use super::table::{Property, Update};
 use super::{CloudCall, Hooks, JsonMap};
 
 /// How a relation is made, found and undone. Bodies have the fields of the properties, with ids in
@@ -23,7 +23,8 @@ pub(crate) trait Relation: Sync {
     /// The name of the type.
     fn type_name(&self) -> &'static str;
 
-    /// The properties, as fields of a body.
+    /// The properties, as fields of a body. Those that [`Relation::find`] finds the relation by are
+    /// recorded: they keep their spelling.
     const PROPERTIES: &'static [Property];
 
     /// The id of the relation that a create with this token makes.
@@ -58,8 +59,10 @@ pub(crate) trait Relation: Sync {
         body: &'a JsonMap,
     ) -> BoxFuture<'a, Result<(), ProviderError>>;
 
-    /// Whether the old relation of a replacement must be undone before the new one is made.
-    fn deletes_first(&self) -> bool {
+    /// Whether the old relation of a replacement must be undone before the new one is made. Specs
+    /// are as in [`Hooks`].
+    fn deletes_first(&self, prior: &JsonMap, desired: &JsonMap) -> bool {
+        let _ = (prior, desired);
         false
     }
 }
@@ -140,8 +143,11 @@ impl<R: Relation> Handler for Related<R> {
         self.0.type_name()
     }
 
-    fn properties(&self) -> &'static [Property] {
-        R::PROPERTIES
+    fn table(&self) -> Option<Table> {
+        Some(Table {
+            properties: R::PROPERTIES,
+            update: Update::Hook,
+        })
     }
 
     fn adjust(&self, ty: &mut ResourceType) {
@@ -229,7 +235,7 @@ impl<R: Relation> Handler for Related<R> {
                 }
             }
             // The order counts only if something replaces the relation.
-            if self.0.deletes_first() {
+            if self.0.deletes_first(&prior, &desired) {
                 planned.verdict = Verdict::Replace {
                     delete_first: Some(true),
                 };

@@ -64,7 +64,8 @@ async fn a_subnet_lives_and_is_deleted_first_if_its_addresses_stay() {
             .extend(more.as_object().unwrap().clone());
         spec
     };
-    let first = spec(json!({"gateway_ip": "", "dns_nameservers": ["9.9.9.9"]}));
+    let first = spec(json!({"gateway_ip": "", "dns_nameservers": ["9.9.9.9"],
+        "allocation_pools": [{"start": "10.85.0.10", "end": "10.85.0.20"}]}));
     let mut subnet = peer
         .create("OS::Neutron::Subnet", "subnet", first)
         .await
@@ -487,4 +488,58 @@ async fn quotas_are_set_and_reset() {
         .unwrap();
     quota.assert_settled(&["network"]).await;
     quota.unset().await.unwrap();
+}
+
+/// Checks that the cloud gives each attribute of a resource a value, except these.
+fn assert_attributes(live: &Live<'_>, type_name: &str, without: &[&str]) {
+    let provider = openstack::provider();
+    let ty = provider::Provider::catalog(&provider)
+        .resource_type(type_name)
+        .unwrap();
+    for (attribute, field) in ty.attribute_names() {
+        let value = live.field(field);
+        let is_free = without.contains(&attribute.as_ref());
+        assert_eq!(
+            value.is_null(),
+            is_free,
+            "{attribute} of {type_name}: {value}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn each_attribute_has_a_value() {
+    let Some(peer) = Peer::of("demo").await else {
+        return;
+    };
+    let [subnet, net] = network(&peer, "10.85.5.0/24").await;
+    assert_attributes(&net, "OS::Neutron::Net", &["qos_policy_id"]);
+    assert_attributes(&subnet, "OS::Neutron::Subnet", &[]);
+    let spec = json!({"network": net.id()});
+    let port = peer
+        .create("OS::Neutron::Port", "port", spec)
+        .await
+        .unwrap();
+    // The cloud has no extension for the status of uplinks.
+    let without = ["propagate_uplink_status", "qos_policy_id"];
+    assert_attributes(&port, "OS::Neutron::Port", &without);
+    let spec = json!({"port": port.id()});
+    let trunk = peer
+        .create("OS::Neutron::Trunk", "trunk", spec)
+        .await
+        .unwrap();
+    assert_attributes(&trunk, "OS::Neutron::Trunk", &[]);
+    let router = peer
+        .create("OS::Neutron::Router", "router", json!({}))
+        .await
+        .unwrap();
+    assert_attributes(&router, "OS::Neutron::Router", &["external_gateway_info"]);
+    let spec = json!({"floating_network": "public"});
+    let floating = peer
+        .create("OS::Neutron::FloatingIP", "floating", spec)
+        .await
+        .unwrap();
+    let without = ["fixed_ip_address", "port_id", "router_id"];
+    assert_attributes(&floating, "OS::Neutron::FloatingIP", &without);
+    delete_all([floating, trunk, port, router, subnet, net]).await;
 }

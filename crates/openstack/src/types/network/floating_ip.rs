@@ -140,8 +140,8 @@ impl Relation for FloatingIpAssociation {
     }
 
     const PROPERTIES: &'static [Property] = &[
-        reference("floatingip_id", "floatingip_id", &FLOATING_IPS),
-        reference("port_id", "port_id", &PORT),
+        reference("floatingip_id", "floatingip_id", &FLOATING_IPS).recorded(),
+        reference("port_id", "port_id", &PORT).recorded(),
         same("fixed_ip_address"),
     ];
 

@@ -62,7 +62,7 @@ impl Relation for NetworkQuota {
     }
 
     const PROPERTIES: &'static [Property] = &[
-        reference("project", "project", &PROJECT),
+        reference("project", "project", &PROJECT).recorded(),
         same("floatingip"),
         same("network"),
         same("port"),

@@ -85,7 +85,7 @@ impl Relation for RouterInterface {
     }
 
     const PROPERTIES: &'static [Property] = &[
-        reference("router", "router_id", &ROUTER),
+        reference("router", "router_id", &ROUTER).recorded(),
         reference("subnet", "subnet_id", &SUBNET).recorded(),
         reference("port", "port_id", &PORT).recorded(),
     ];
@@ -156,9 +156,12 @@ impl Relation for RouterInterface {
         })
     }
 
-    fn deletes_first(&self) -> bool {
-        // The address of the gateway belongs to one interface.
-        true
+    fn deletes_first(&self, prior: &JsonMap, desired: &JsonMap) -> bool {
+        // The address of the gateway belongs to one interface. An interface in another subnet can
+        // be made first, so that ports move to it meanwhile.
+        let ends = ["subnet", "port"];
+        let mut given = ends.iter().filter(|end| prior.contains_key(**end));
+        given.any(|end| prior.get(*end) == desired.get(*end))
     }
 }
 
@@ -179,8 +182,8 @@ impl Relation for RouterGateway {
     }
 
     const PROPERTIES: &'static [Property] = &[
-        reference("router_id", "router_id", &ROUTER),
-        reference("network", "network_id", &NETWORK),
+        reference("router_id", "router_id", &ROUTER).recorded(),
+        reference("network", "network_id", &NETWORK).recorded(),
     ];
 
     fn id(&self, _: CloudCall<'_>, _: &str, body: &JsonMap) -> String {
@@ -236,9 +239,9 @@ impl Relation for RouterGateway {
         })
     }
 
-    fn deletes_first(&self) -> bool {
+    fn deletes_first(&self, prior: &JsonMap, desired: &JsonMap) -> bool {
         // A router has one gateway.
-        true
+        prior.get("router_id") == desired.get("router_id")
     }
 }
 
@@ -294,8 +297,10 @@ impl Relation for ExtraRoutes {
         "OS::Neutron::ExtraRouteSet"
     }
 
-    const PROPERTIES: &'static [Property] =
-        &[reference("router", "router_id", &ROUTER), same("routes")];
+    const PROPERTIES: &'static [Property] = &[
+        reference("router", "router_id", &ROUTER).recorded(),
+        same("routes"),
+    ];
 
     fn id(&self, _: CloudCall<'_>, _: &str, body: &JsonMap) -> String {
         text(body, "router_id").to_owned()
@@ -396,6 +401,15 @@ mod tests {
             request(json!({"router_id": "r", "port_id": "p", "subnet_id": "s"})),
             None
         );
+    }
+
+    #[test]
+    fn an_interface_is_undone_first_if_its_subnet_gets_another_router() {
+        let spec = |router: &str, subnet: &str| body(json!({"router": router, "subnet": subnet}));
+        let first = |a: &JsonMap, b: &JsonMap| RouterInterface.deletes_first(a, b);
+        assert!(first(&spec("r", "s"), &spec("q", "s")));
+        assert!(!first(&spec("r", "s"), &spec("r", "t")));
+        assert!(!first(&spec("r", "s"), &body(json!({"router": "q"}))));
     }
 
     #[test]
