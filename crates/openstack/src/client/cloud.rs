@@ -9,11 +9,11 @@ use reqwest::Url;
 use serde_json::Value as Json;
 use tokio::sync::{Mutex, OnceCell, RwLock};
 
-use super::access::{self, Access, Scope};
+use super::access::{self, Access, SignInScope};
 use super::endpoints::Endpoints;
 use super::environment::CloudEnvironment;
 use super::failure::{Delivery, ServiceError};
-use super::identity::{self, SignedIn, Token};
+use super::identity::{self, KeystoneToken, SignedIn};
 use super::negotiation::{Shown, SupportedVersions};
 use super::request::{Answer, RequestBody, ServiceRequest};
 use super::service::Microversion;
@@ -29,7 +29,7 @@ pub(crate) struct Cloud {
     /// The id of the project of the token; empty without one.
     pub(crate) project: String,
     endpoints: Endpoints,
-    token: RwLock<Arc<Token>>,
+    token: RwLock<Arc<KeystoneToken>>,
     /// Held during a renewal of the token. A refusal is final: another try could lock the account.
     renewal: Mutex<Option<ServiceError>>,
     /// The versions of services that do not have the wanted one.
@@ -88,15 +88,15 @@ impl Cloud {
             project,
             catalogue,
         } = signed_in;
-        if catalogue.as_array().is_none_or(Vec::is_empty) && access.overrides.is_empty() {
+        if catalogue.as_array().is_none_or(Vec::is_empty) && access.endpoints.overrides.is_empty() {
             let why = match access.scope {
-                Scope::Own => "no project is named: set `project_name` or `project_id`",
+                SignInScope::Own => "no project is named: set `project_name` or `project_id`",
                 _ => "its catalogue of services is empty",
             };
-            let message = format!("{}: {why}", access.named);
+            let message = format!("{}: {why}", access.endpoints.named);
             return Err(ProviderError::new(ErrorKind::Credentials, message));
         }
-        let endpoints = Endpoints::of(&catalogue, &access, &project)?;
+        let endpoints = Endpoints::of(&catalogue, &access.endpoints, &project)?;
         Ok(Cloud {
             transport,
             access,
@@ -190,7 +190,7 @@ impl Cloud {
             let version = self.version(service);
             let version = version.map(|(name, version)| format!("{name} {}", Shown(version)));
             let version = version.as_deref().map(|it| ("OpenStack-API-Version", it));
-            let added = [("X-Auth-Token", token.text.as_str())]
+            let added = [("X-Auth-KeystoneToken", token.text.as_str())]
                 .into_iter()
                 .chain(version);
             let added = transport::headers(added).map_err(|why| impossible(service, why))?;
@@ -216,7 +216,7 @@ impl Cloud {
     }
 
     /// The token, renewed if it is about to expire.
-    async fn token(&self) -> Result<Arc<Token>, ServiceError> {
+    async fn token(&self) -> Result<Arc<KeystoneToken>, ServiceError> {
         let token = self.token.read().await.clone();
         match token.is_old() {
             false => Ok(token),
@@ -233,7 +233,10 @@ impl Cloud {
     ///
     /// # Errors
     /// If Keystone refuses, now or before. The error concerns the whole session.
-    async fn renewed(&self, former: &Arc<Token>) -> Result<Arc<Token>, ServiceError> {
+    async fn renewed(
+        &self,
+        former: &Arc<KeystoneToken>,
+    ) -> Result<Arc<KeystoneToken>, ServiceError> {
         let mut refusal = self.renewal.lock().await;
         let current = self.token.read().await.clone();
         if !Arc::ptr_eq(&current, former) {
@@ -283,7 +286,7 @@ impl Cloud {
     async fn lower(
         &self,
         service: Service,
-        token: &Token,
+        token: &KeystoneToken,
         refusal: &RawAnswer,
     ) -> Result<(), ServiceError> {
         let lowered = self.lowered.iter().find(|(known, _)| *known == service);
@@ -304,7 +307,7 @@ impl Cloud {
     async fn supported(
         &self,
         service: Service,
-        token: &Token,
+        token: &KeystoneToken,
     ) -> Result<Option<SupportedVersions>, ServiceError> {
         let mut url = self.endpoints.address(service)?.clone();
         // Without a project, the address describes the API.
@@ -313,7 +316,7 @@ impl Cloud {
         url.set_path(&format!("{}/", path.trim_end_matches('/')));
         let headers = [
             ("Accept", "application/json"),
-            ("X-Auth-Token", token.text.as_str()),
+            ("X-Auth-KeystoneToken", token.text.as_str()),
         ];
         let outgoing = Outgoing {
             service,
@@ -385,7 +388,7 @@ impl Cloud {
         let token = self.token_text().await;
         let request = ServiceRequest::get(Service::Identity, "auth/tokens");
         let answer = self
-            .send(request.with_header("X-Subject-Token", token))
+            .send(request.with_header("X-Subject-KeystoneToken", token))
             .await;
         let body = answer.ok()?.body;
         body["token"]["user"]["id"].as_str().map(str::to_owned)
@@ -393,6 +396,6 @@ impl Cloud {
 
     /// The address of Keystone.
     pub(super) fn keystone(&self) -> Url {
-        self.access.keystone.clone()
+        self.access.endpoints.keystone.clone()
     }
 }

@@ -16,6 +16,7 @@ mod error_body;
 mod failure;
 mod files;
 mod identity;
+mod interface;
 mod negotiation;
 mod options;
 mod request;

@@ -124,10 +124,7 @@ async fn a_domain_or_the_system_can_be_the_scope() {
             json!({"domain": {"name": "staff"}}),
         ),
         (("system-scope", "all"), json!({"system": {"all": true}})),
-        (
-            ("trust-id", "t1"),
-            json!({"OS-TRUST:trust": {"id": "t1"}}),
-        ),
+        (("trust-id", "t1"), json!({"OS-TRUST:trust": {"id": "t1"}})),
         (("project-id", "p1"), json!({"project": {"id": "p1"}})),
     ] {
         let all = [
