@@ -27,7 +27,7 @@ use crate::inquiries::{EXPORTS, MOST_ROUNDS, Replies};
 use crate::model::{Asking, Effect};
 use crate::parts::OperationParts;
 use crate::replan;
-use crate::run_values::provider_decides;
+use crate::run_values::{judges_replacement, provider_decides};
 use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 use crate::values::reopen;
@@ -96,7 +96,7 @@ pub(crate) fn plan_again(
         .known
         .evaluation
         .as_mut()
-        .filter(|_| provider_decides(decided))
+        .filter(|_| provider_decides(decided) || judges_replacement(decided))
     {
         // Drop the earlier opinion, so that none is left if the answer never comes.
         evaluation.answers.opinions.shift_remove(&decided.address);

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Address, Name, Value, parse_duration};
+use blueprint::{Address, DeleteMode, Name, Value, parse_duration};
 use plan::linked::Linked;
 use plan::task::{Decided, TaskKind};
 use provider::{Operation as Verb, Verdict};
@@ -13,7 +13,7 @@ use state::{Intent, Record, StatusOp};
 
 use crate::facts::Facts;
 use crate::model::CallRequest;
-use crate::run_values::{RunValues, provider_decides};
+use crate::run_values::{RunValues, judges_replacement, provider_decides};
 
 /// Builds calls from the values that the run knows.
 pub(crate) struct Calls<'a> {
@@ -91,6 +91,15 @@ impl Calls<'_> {
                 Verb::Delete => Vec::new(),
                 _ => self.sources_of(&decided.address),
             },
+            metadata: match verb {
+                Verb::Delete => Value::Null,
+                _ => self.known.metadata_of(decided),
+            },
+            delete_mode: prior
+                .as_deref()
+                .filter(|_| verb == Verb::Delete)
+                .map(Record::effective_delete_mode)
+                .unwrap_or_default(),
             token: intent.token.clone(),
             site: intent.site().owned(),
             provider: self.known.instance_of(intent.provider.as_ref()),
@@ -155,6 +164,7 @@ impl Calls<'_> {
             hides_id: prior.is_some_and(Record::hides_id),
             retain: decided.retain,
             protect: decided.protect,
+            delete_mode: decided.delete_mode,
             token,
             type_name: prior
                 .filter(|_| verb == Verb::Delete)
@@ -194,7 +204,8 @@ impl Calls<'_> {
     /// The private data that the provider returned before the create.
     fn planned_private_data(&self, decided: &Decided) -> Value {
         // A provider that does not decide has planned the update which the replacement replaces.
-        if !provider_decides(decided) && !decided.planned_private.is_null() {
+        let is_about_old_object = !provider_decides(decided) && !decided.planned_private.is_null();
+        if is_about_old_object || judges_replacement(decided) {
             return Value::Null;
         }
         let opinion = self
@@ -269,6 +280,8 @@ impl Calls<'_> {
             inexact: false,
             private: record.private.clone(),
             sources: Vec::new(),
+            metadata: record.metadata.clone(),
+            delete_mode: DeleteMode::Delete,
             token: self.facts.token_of(task),
             site: record.origin.site().owned(),
             provider: self.known.instance_of(record.provider.as_ref()),

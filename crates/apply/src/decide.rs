@@ -2,15 +2,15 @@
 //!
 //! Not here: evaluating values (`values`), carrying out the work (`starting`).
 
-use blueprint::Value;
+use blueprint::{ReplaceOrder, Value};
 use plan::linked::Linked;
 use plan::model::Action;
 use plan::plan::Plan;
 use plan::task::{Decided, TaskKind};
-use provider::{Operation as Verb, PlanMode};
+use provider::{Operation as Verb, PlanMode, Verdict};
 use state::StatusWord;
 
-use crate::run_values::provider_decides;
+use crate::run_values::{judges_replacement, provider_decides};
 use crate::values::{Difference, Values, difference};
 use crate::work::TaskWork;
 use crate::{codes, link_values, replan};
@@ -118,23 +118,68 @@ fn write(
     }
     Some(match kind {
         TaskKind::Record => TaskWork::Record(desired),
-        TaskKind::Update => update(decided, desired),
+        TaskKind::Update => {
+            let differs = difference(decided, &desired, None);
+            update(decided, desired, &differs)
+        }
+        TaskKind::Create if asks_about_replacement(decided) => {
+            return Some(replace_as_judged(values, decided, desired));
+        }
         // The plan announced a replacement, because a value that was unknown could force one. Now
         // it is known whether it does.
         _ if decided.action == Action::Replace && decided.may_replace => {
-            match difference(decided, &desired) {
+            match difference(decided, &desired, None) {
                 Difference::Replacement => TaskWork::Call(Verb::Create, desired),
-                Difference::InPlace | Difference::None => update(decided, desired),
+                other => update(decided, desired, &other),
             }
         }
         _ => TaskWork::Call(Verb::Create, desired),
     })
 }
 
+/// Whether the provider is asked about a replacement again, directly before the first call of it: a
+/// value that was unknown when the plan was made may force it, or may need another order.
+fn asks_about_replacement(decided: &Decided) -> bool {
+    let is_of_type = decided
+        .prior
+        .as_ref()
+        .is_some_and(|prior| prior.type_name == decided.type_name);
+    // After the delete there is no object to ask about.
+    let may_ask = decided.may_replace || decided.replace_order == ReplaceOrder::CreateFirst;
+    judges_replacement(decided) && is_of_type && may_ask && decided.desired.has_unknown()
+}
+
+/// The create of a replacement whose spec is complete now. The provider may say that the new values
+/// mean the same object. The order of the tasks is that of the plan: a create that would have to
+/// follow the delete is refused.
+fn replace_as_judged(values: &mut Values<'_>, decided: &Decided, desired: Value) -> TaskWork {
+    if values.known.replanned(&decided.address).is_none() {
+        return TaskWork::PlanAgain(PlanMode::Update, desired);
+    }
+    let Some(opinion) = values.known.judgement_of(decided) else {
+        return replan::not_planned(values, decided);
+    };
+    let differs = difference(decided, &desired, Some(opinion));
+    if decided.may_replace && !matches!(differs, Difference::Replacement) {
+        return update(decided, desired, &differs);
+    }
+    let must_delete_first = Verdict::Replace {
+        delete_first: Some(true),
+    };
+    if opinion.verdict == must_delete_first && decided.replace_order == ReplaceOrder::CreateFirst {
+        let what = format!(
+            "the old object of `{}` must be deleted before the new one is created",
+            decided.address
+        );
+        return replan::refuse(values, decided, what);
+    }
+    TaskWork::Call(Verb::Create, desired)
+}
+
 /// What a spec that is not the planned one demands beyond the plan.
 fn harsher_than_planned(kind: TaskKind, decided: &Decided, desired: &Value) -> Option<String> {
     let address = &decided.address;
-    match (kind, difference(decided, desired)) {
+    match (kind, difference(decided, desired, None)) {
         (TaskKind::Record, Difference::InPlace | Difference::Replacement) => {
             Some(format!("`{address}` must change after all"))
         }
@@ -147,8 +192,8 @@ fn harsher_than_planned(kind: TaskKind, decided: &Decided, desired: &Value) -> O
 
 /// The update of an object. Without a difference there is nothing to call, unless the object has
 /// drifted or its last operation failed: then the same spec is sent again.
-fn update(decided: &Decided, desired: Value) -> TaskWork {
-    match difference(decided, &desired) {
+fn update(decided: &Decided, desired: Value, differs: &Difference) -> TaskWork {
+    match differs {
         Difference::None if !decided.forces_call => TaskWork::Record(desired),
         _ => TaskWork::Call(Verb::Update, desired),
     }
@@ -161,13 +206,25 @@ fn delete_deposed(plan: &Plan, values: &mut Values<'_>, decided: &Decided, old: 
         let Some(desired) = values.spec(decided) else {
             return TaskWork::Failed;
         };
-        let replaced = if provider_decides(decided) {
+        let replaced = if asks_about_replacement(decided) {
+            if values.known.replanned(&decided.address).is_none() {
+                return TaskWork::PlanAgain(PlanMode::Update, desired);
+            }
+            let opinion = values.known.judgement_of(decided);
+            let Some(opinion) = opinion else {
+                return replan::not_planned(values, decided);
+            };
+            matches!(
+                difference(decided, &desired, Some(opinion)),
+                Difference::Replacement
+            )
+        } else if provider_decides(decided) {
             match replan::is_replaced(plan, values.known, decided) {
                 Some(replaced) => replaced,
                 None => return TaskWork::PlanAgain(PlanMode::Update, desired),
             }
         } else {
-            matches!(difference(decided, &desired), Difference::Replacement)
+            matches!(difference(decided, &desired, None), Difference::Replacement)
         };
         if !replaced {
             return TaskWork::Unneeded("the values turned out equal");

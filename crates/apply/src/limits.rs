@@ -112,7 +112,7 @@ impl CallLimits {
         };
         for catalog in catalogs.opened() {
             let number = limits.providers.len() as u32;
-            for namespace in &catalog.namespaces {
+            for namespace in catalog.keys() {
                 limits
                     .by_namespace
                     .entry(namespace.clone())

@@ -87,6 +87,7 @@ impl LinkExecutor<'_> {
                 .unwrap_or_default(),
             retain: false,
             protect: false,
+            delete_mode: blueprint::DeleteMode::Delete,
             deposed: None,
             token: None,
             attempt: None,

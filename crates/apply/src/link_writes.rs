@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, DeleteMode, Name, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use evaluate::resolve::links::{conflict, placeholder_resource};
 use plan::linked::{LinkWrite, Linked};
@@ -210,6 +210,7 @@ impl LinkExecutor<'_> {
             hides_id: record.hides_id(),
             retain: record.retain,
             protect: record.protect,
+            delete_mode: record.delete_mode,
             type_name: record.type_name.clone(),
             inputs: spec.clone(),
             private: Value::Null,
@@ -231,6 +232,8 @@ impl LinkExecutor<'_> {
             inexact: false,
             private: record.private.clone(),
             sources: Vec::new(),
+            metadata: record.metadata.clone(),
+            delete_mode: DeleteMode::Delete,
             token,
             site: record.origin.site().owned(),
             provider: self.known.instance_of(record.provider.as_ref()),

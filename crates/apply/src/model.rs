@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Address, Breakpoint, DeclarationSite, Name, TypeId, Value};
+use blueprint::{Address, Breakpoint, DeclarationSite, DeleteMode, Name, TypeId, Value};
 use diag::Diagnostics;
 use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
 use evaluate::event::Event;
@@ -110,6 +110,10 @@ pub struct CallRequest {
     pub private: Value,
     /// The digests that sources had at plan time: see [`provider::ApplyRequest::sources`].
     pub sources: Vec<(Name, Value)>,
+    /// The metadata of the resource, without unknown values; null for a delete.
+    pub metadata: Value,
+    /// How a delete is made.
+    pub delete_mode: DeleteMode,
     /// The idempotency token: the same for every attempt of this step.
     pub token: Name,
     /// The declaration of the resource.

@@ -60,6 +60,7 @@ impl Records<'_> {
             dependencies: self.known.still_used(&decided.dependencies),
             retain: decided.retain,
             protect: decided.protect,
+            delete_mode: decided.delete_mode,
             deposed: None,
             token: None,
             // The attempt stays until a plan has looked the resource up and settled the attempt.

@@ -242,7 +242,7 @@ fn remark_other_input(values: &mut Values<'_>, decided: &Decided, path: &FieldPa
 }
 
 /// Refuses a step whose provider has not answered when it was asked to plan again.
-fn not_planned(values: &mut Values<'_>, decided: &Decided) -> TaskWork {
+pub(crate) fn not_planned(values: &mut Values<'_>, decided: &Decided) -> TaskWork {
     let failure = values
         .known
         .evaluation

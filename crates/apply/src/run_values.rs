@@ -11,6 +11,7 @@ use evaluate::answers::{Answers, ProviderOpinion};
 use evaluate::question::ProviderInstance;
 use evaluate::resolve::{Evaluation, Outputs, RuledReadiness};
 use plan::linked::Linked;
+use plan::model::Action;
 use plan::plan::Plan;
 use plan::record_ties::record_ties;
 use plan::task::Decided;
@@ -230,6 +231,13 @@ impl RunValues {
         }
     }
 
+    /// The answer of a provider that was asked in this run about a replacement; `None` if it has not
+    /// answered.
+    pub(crate) fn judgement_of(&self, decided: &Decided) -> Option<&ProviderOpinion> {
+        let answers = &self.evaluation.as_ref()?.answers;
+        answers.opinions.get(&decided.address)
+    }
+
     /// The declared configuration of a resource's provider; `None` for the default configuration.
     pub(crate) fn provider_ref(&self, decided: &Decided) -> Option<ProviderRef> {
         match &decided.provider {
@@ -394,6 +402,15 @@ pub(crate) fn has_unique_ids(decided: &Decided) -> bool {
         .as_ref()
         .is_some_and(|ty| ty.capabilities.unique_ids);
     unique && provider_decides(decided)
+}
+
+/// Whether the provider of a resource is asked about its replacement, which the engine has decided.
+pub(crate) fn judges_replacement(decided: &Decided) -> bool {
+    decided.action == Action::Replace
+        && decided
+            .ty
+            .as_ref()
+            .is_some_and(|ty| ty.capabilities.judges_replacements())
 }
 
 /// Whether the provider of a resource compares and decides, instead of the engine.

@@ -5,11 +5,12 @@
 
 use blueprint::{Name, Resource, Value};
 use diag::Diagnostics;
+use evaluate::answers::ProviderOpinion;
 use evaluate::resolve::{Evaluation, ExpressionSite, Members, Need, Slot};
 use plan::linked::Linked;
 use plan::model::Action;
 use plan::task::Decided;
-use understand::compare::{differences, same, with_path_of};
+use understand::compare::{Change, differences, same, with_path_of};
 use understand::graph::GraphNode;
 use understand::links::contribution::carry_over;
 
@@ -346,17 +347,27 @@ pub(crate) enum Difference {
 }
 
 /// Compares an evaluated spec with the inputs that were last sent. Without a record or a type there
-/// is nothing to compare with, so the object has to be created.
-pub(crate) fn difference(decided: &Decided, desired: &Value) -> Difference {
+/// is nothing to compare with, so the object has to be created. The opinion of a provider says which
+/// fields force a replacement besides those of the catalogue, and which mean the same object.
+pub(crate) fn difference(
+    decided: &Decided,
+    desired: &Value,
+    opinion: Option<&ProviderOpinion>,
+) -> Difference {
     let (Some(ty), Some(prior)) = (&decided.ty, &decided.prior) else {
         return Difference::Replacement;
     };
     let mut changes = Vec::new();
     differences(&ty.schema, &prior.inputs, desired, &mut changes);
-    if changes.is_empty() {
-        Difference::None
-    } else if changes.iter().any(|change| change.forces) {
+    let only_recorded = |change: &Change| opinion.is_some_and(|one| one.only_records(change));
+    let forces = |change: &Change| {
+        let mut added = opinion.iter().flat_map(|one| &one.replaces);
+        change.forces && !only_recorded(change) || added.any(|path| change.is_under(path))
+    };
+    if changes.iter().any(forces) {
         Difference::Replacement
+    } else if changes.iter().all(only_recorded) {
+        Difference::None
     } else {
         Difference::InPlace
     }

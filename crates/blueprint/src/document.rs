@@ -459,7 +459,7 @@ pub struct Lifecycle {
     #[serde(default, skip_serializing_if = "Breakpoints::is_empty")]
     pub breakpoints: Breakpoints,
     /// The id of an existing resource that is read and never changed.
-    pub external: Option<Name>,
+    pub external: Option<Spanned<Name>>,
     /// The order of a replacement, if it differs from that of the type.
     pub replace_order: Option<ReplaceOrder>,
     /// Whether the resource is replaced, instead of continued, if its last operation failed.
@@ -513,6 +513,25 @@ pub enum ReplaceOrder {
     DeleteFirst,
     /// Create the new resource, then delete the old one.
     CreateFirst,
+}
+
+/// How an object is deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeleteMode {
+    /// It is deleted.
+    #[default]
+    Delete,
+    /// A snapshot of it is taken, then it is deleted. The snapshot stays in the world, and no
+    /// instance manages it.
+    SnapshotFirst,
+}
+
+impl DeleteMode {
+    /// Whether nothing is done besides the delete. Records leave this mode out.
+    pub fn is_plain(&self) -> bool {
+        *self == DeleteMode::Delete
+    }
 }
 
 /// A child document.

@@ -32,9 +32,9 @@ pub use address::{Address, AddressError, AddressParts, Key, LinkName};
 pub use batches::Batches;
 pub use breakpoint::{Breakpoint, Breakpoints};
 pub use document::{
-    Blueprint, Child, ConditionalErrors, DataSource, DataSourceExport, Each, Expansion, Export,
-    Filter, Input, Lifecycle, LinkSelector, Local, Move, Origin, ReadinessRule, ReplaceOrder,
-    Resource, ResourceMetadata, Restricted, SourceMetadata, Timeouts,
+    Blueprint, Child, ConditionalErrors, DataSource, DataSourceExport, DeleteMode, Each, Expansion,
+    Export, Filter, Input, Lifecycle, LinkSelector, Local, Move, Origin, ReadinessRule,
+    ReplaceOrder, Resource, ResourceMetadata, Restricted, SourceMetadata, Timeouts,
 };
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{

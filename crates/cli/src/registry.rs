@@ -85,7 +85,8 @@ pub(crate) fn installed(hosts: &Hosts) -> Arc<Installed> {
             InstalledProvider::new(&["time"], || Arc::new(providers::time::provider())),
             InstalledProvider::new(&["std"], || Arc::new(providers::std::provider()))
                 .with_functions(),
-            InstalledProvider::new(openstack::NAMESPACES, || Arc::new(openstack::provider())),
+            InstalledProvider::new(openstack::NAMESPACES, || Arc::new(openstack::provider()))
+                .named(openstack::NAME),
             #[cfg(feature = "pulumi")]
             InstalledProvider::new(&[pulumi_host::built_in::NAMESPACE], || {
                 Arc::new(pulumi_host::built_in::built_in())
@@ -261,6 +262,7 @@ mod tests {
         let installed = installed(&Hosts::new());
         for provider in &installed.providers {
             let catalog = (provider.make)().catalog().clone();
+            assert_eq!(catalog.name.as_deref(), provider.name);
             assert_eq!(
                 catalog
                     .namespaces

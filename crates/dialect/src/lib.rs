@@ -37,7 +37,8 @@ pub use instance_files::{
 };
 pub use list::Dialects;
 pub use load_context::{
-    Companion, CompanionNames, DialectContext, LoadContext, LoadedCompanions, TypeLookup,
+    Companion, CompanionNames, DialectContext, LoadContext, LoadedCompanions, NameLookup,
+    TypeLookup,
 };
 pub use mistake::{ExpressionPart, ExpressionPlace, Mistake};
 pub use parsed::ParsedText;

@@ -31,9 +31,17 @@ pub struct LoadContext {
     pub answers: Answers,
 }
 
-/// A function that returns whether a provider offers the type with a name.
+/// A function that returns whether a provider offers something with a name.
+pub type NameLookup = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// What providers offer, by name.
 #[derive(Clone)]
-pub struct TypeLookup(pub Arc<dyn Fn(&str) -> bool + Send + Sync>);
+pub struct TypeLookup {
+    /// Whether a provider offers the resource type with a name.
+    pub has_type: NameLookup,
+    /// Whether a package offers the function with a name, as `package/token`.
+    pub has_function: NameLookup,
+}
 
 impl std::fmt::Debug for TypeLookup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -121,7 +121,7 @@ pub struct Config {
     providers: Providers,
     #[serde(default)]
     instances: IndexMap<InstanceName, InstanceConfig>,
-    /// Rate limits of providers, by namespace. They override the limits in the catalogues.
+    /// Rate limits of providers, by namespace or name. They override the limits in the catalogues.
     #[serde(default)]
     limits: Providers,
     /// Size limits of documents.
@@ -330,7 +330,7 @@ impl Config {
         key: Option<&str>,
         what: &str,
     ) -> Error {
-        match self.places().setting_at(instance, namespace, key) {
+        match self.places().setting_at(instance, &[namespace], key) {
             Some(at) => self.config_error_at(at, what, None),
             None => self.config_error(what.to_owned()),
         }
@@ -571,8 +571,8 @@ impl Config {
         self
     }
 
-    /// Returns the settings of an instance, by namespace. Leaves out namespaces whose catalogue is
-    /// not open; an unknown namespace is an error.
+    /// Returns the settings of an instance, by namespace, and by the name of a provider that has one.
+    /// Leaves out namespaces whose catalogue is not open; an unknown namespace or name is an error.
     pub fn settings(
         &self,
         instance: &InstanceName,
@@ -601,8 +601,8 @@ impl Config {
         Ok(settings)
     }
 
-    /// Adds the settings of a table to those of a namespace, if its catalogue is open. `names` are
-    /// the name of the table and the namespace.
+    /// Adds the settings of a table to those of a namespace or name, if its catalogue is open.
+    /// `names` are the name of the table, and the namespace or name.
     fn add_settings(
         &self,
         instance: &InstanceName,
@@ -613,8 +613,8 @@ impl Config {
     ) -> Result<(), Error> {
         let mut opened = catalogs.opened();
         let offers = |catalog: &&Arc<provider::Catalog>| {
-            let mut namespaces = catalog.namespaces.iter();
-            namespaces.any(|own| own.as_ref() == namespace)
+            let mut keys = catalog.keys();
+            keys.any(|own| own.as_ref() == namespace)
         };
         // An unavailable plugin is reported at its first use.
         let Some(catalog) = opened
@@ -652,13 +652,13 @@ impl Config {
         }
         // All namespaces of a provider share its settings.
         let merged = Value::Map(merged.into());
-        for namespace in &catalog.namespaces {
-            settings.insert(namespace.clone(), merged.clone());
+        for key in catalog.keys() {
+            settings.insert(key.clone(), merged.clone());
         }
         Ok(())
     }
 
-    /// Returns the rate limits of providers, by namespace. An unknown namespace is an error.
+    /// Returns the rate limits of providers, by namespace or name. An unknown one is an error.
     pub fn limits(&self, known: impl Fn(&str) -> bool) -> Result<IndexMap<Name, Limits>, Error> {
         let mut limits: IndexMap<Name, Limits> = IndexMap::default();
         let served = self.served_namespaces();
@@ -782,18 +782,18 @@ pub(crate) struct ConfigPlaces {
 impl ConfigPlaces {
     /// Returns the place of a setting of a provider, or of the table that should contain the
     /// setting, as `FILE:LINE:COLUMN`. Returns `None` if the file does not mention the provider.
+    /// `keys` are the words that select the provider.
     pub(crate) fn setting(
         &self,
         instance: &InstanceName,
-        namespace: &str,
+        keys: &[&str],
         path: Option<&FieldPath>,
     ) -> Option<String> {
         let key = path.and_then(|path| match path.0.first() {
             Some(PathStep::Field(name) | PathStep::Key(name)) => Some(name.as_ref()),
             _ => None,
         });
-        let (line, column) =
-            line_and_column(&self.text, self.setting_at(instance, namespace, key)?);
+        let (line, column) = line_and_column(&self.text, self.setting_at(instance, keys, key)?);
         Some(format!("{}:{line}:{column}", self.file))
     }
 
@@ -801,11 +801,13 @@ impl ConfigPlaces {
     fn setting_at(
         &self,
         instance: &InstanceName,
-        namespace: &str,
+        keys: &[&str],
         key: Option<&str>,
     ) -> Option<usize> {
         let file = DeTable::parse(&self.text).ok()?;
-        let names = std::iter::once(namespace).chain(self.tables.get(namespace).map(AsRef::as_ref));
+        let served = |key: &str| self.tables.get(key).map(AsRef::as_ref);
+        let names = keys.iter().copied();
+        let names = names.flat_map(|key| std::iter::once(key).chain(served(key)));
         let tables: Vec<Vec<&str>> = names
             .flat_map(|name| {
                 [

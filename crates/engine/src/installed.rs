@@ -115,6 +115,9 @@ impl Runtime {
 /// An installed provider.
 #[derive(Clone)]
 pub struct InstalledProvider {
+    /// Its name, if it has one: that of its catalogue. The key of its settings and limits, and of
+    /// the one configuration that all its namespaces share.
+    pub name: Option<&'static str>,
     /// Its namespaces: those of its catalogue. They share one provider, its settings and its limits.
     pub namespaces: &'static [&'static str],
     /// Creates the provider. Called at most once in a session, when a name of a namespace is first
@@ -190,10 +193,24 @@ impl InstalledProvider {
         make: impl Fn() -> Arc<dyn Provider> + Send + Sync + 'static,
     ) -> InstalledProvider {
         InstalledProvider {
+            name: None,
             namespaces,
             make: Arc::new(make),
             has_functions: false,
         }
+    }
+
+    /// Gives the provider a name: that of its catalogue.
+    pub fn named(self, name: &'static str) -> InstalledProvider {
+        InstalledProvider {
+            name: Some(name),
+            ..self
+        }
+    }
+
+    /// The words that select the provider: its namespaces and its name.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> {
+        self.namespaces.iter().copied().chain(self.name)
     }
 
     /// Lets expressions call the functions of the provider by their plain names.
@@ -255,14 +272,14 @@ pub struct InstalledStore {
 pub type OpenStore = Arc<dyn Fn(&StatePlace, Sealer, Access) -> Box<dyn Store> + Send + Sync>;
 
 impl Installed {
-    /// Whether a provider manages resources of this namespace.
+    /// Whether a provider manages resources of this namespace, or has it as its name.
     pub fn manages(&self, namespace: &str) -> bool {
         self.providers
             .iter()
-            .any(|provider| provider.namespaces.contains(&namespace))
+            .any(|provider| provider.keys().any(|key| key == namespace))
     }
 
-    /// Whether a provider or a catalogue has this namespace.
+    /// Whether a provider or a catalogue has this namespace, or a provider this name.
     pub fn has(&self, namespace: &str) -> bool {
         self.manages(namespace)
             || self

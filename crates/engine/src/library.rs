@@ -128,8 +128,8 @@ pub struct Library {
     real: Providers,
     /// The hosted packages. Real providers of those that are open are in `real`.
     packages: Arc<HostedPackages>,
-    /// All namespaces, and whether they are always simulated.
-    namespaces: Vec<(Name, bool)>,
+    /// All namespaces.
+    namespaces: Vec<OfferedNamespace>,
 }
 
 impl Library {
@@ -139,8 +139,7 @@ impl Library {
         let mut real = Providers::new();
         for provider in &installed.providers {
             let make = provider.make.clone();
-            let namespaces = provider.namespaces.iter().map(|name| Name::from(*name));
-            real.insert(namespaces, move || make());
+            real.insert(provider.keys().map(Name::from), move || make());
         }
         for plugin in &selection.plugins {
             real.insert_hosted(plugin.package.name.clone());
@@ -155,8 +154,12 @@ impl Library {
                 catalog.for_tests && catalog.namespaces.contains(&namespace.as_ref())
             })
         };
-        let namespaces: Vec<(Name, bool)> = namespaces
-            .map(|namespace| (namespace.clone(), for_tests(namespace)))
+        let namespaces: Vec<OfferedNamespace> = namespaces
+            .map(|namespace| OfferedNamespace {
+                namespace: namespace.clone(),
+                provider: provider_name(&installed, namespace),
+                is_for_tests: for_tests(namespace),
+            })
             .collect();
         let (catalogs, twice) = Catalogs::lazy(entries);
         debug_assert!(twice.is_empty(), "{twice:?}");
@@ -214,15 +217,25 @@ impl Library {
         }
     }
 
-    /// Returns a lookup for dialects: whether a resource type exists. A type of a hosted package
-    /// that is not open counts as existing; the check reports one that does not exist.
+    /// Returns a lookup for dialects: whether a resource type or a function exists. A type of a
+    /// hosted package that is not open counts as existing; the check reports one that does not
+    /// exist.
     pub fn types(&self) -> dialect::TypeLookup {
         let catalogs = self.catalogs.clone();
-        dialect::TypeLookup(Arc::new(move |name| {
+        let has_type = Arc::new(move |name: &str| {
             let id = TypeId::parse(name);
             catalogs.is_closed(id.package_name())
                 || matches!(catalogs.resource_type(&id), TypeRef::Known(_))
-        }))
+        });
+        let catalogs = self.catalogs.clone();
+        let has_function = Arc::new(move |name: &str| {
+            let function = catalogs.package_function(&TypeId::parse(name));
+            matches!(function, TypeRef::Known(_))
+        });
+        dialect::TypeLookup {
+            has_type,
+            has_function,
+        }
     }
 
     /// Opens the packages with these names, and reads the catalogues, so that their types can be
@@ -312,7 +325,7 @@ impl Library {
                 || self
                     .namespaces
                     .iter()
-                    .any(|(own, always)| own == namespace && *always)
+                    .any(|own| own.namespace == *namespace && own.is_for_tests)
         };
         if !opened.any(is_simulated) {
             return Ok(self.providers.clone());
@@ -329,13 +342,27 @@ impl Library {
             let catalog = catalogs.of(name).cloned().unwrap_or_default();
             world().provider(catalog, real.get(name).cloned())
         });
-        for (namespace, for_tests) in &self.namespaces {
-            if self.selection.simulated || *for_tests {
-                let (simulation, name) = (simulation.clone(), namespace.clone());
-                providers.insert([namespace.clone()], move || simulation(&name));
+        // The namespaces of a provider with a name share one simulation, as they share the provider.
+        let mut simulated: IndexMap<&Name, Vec<Name>> = IndexMap::default();
+        for offered in &self.namespaces {
+            let OfferedNamespace {
+                namespace,
+                provider,
+                is_for_tests,
+            } = offered;
+            if self.selection.simulated || *is_for_tests {
+                let key = provider.as_ref().unwrap_or(namespace);
+                let namespaces = simulated.entry(key).or_default();
+                namespaces.push(namespace.clone());
             } else {
-                providers.share(namespace, &self.real);
+                let keys = std::iter::once(namespace).chain(provider);
+                keys.for_each(|key| providers.share(key, &self.real));
             }
+        }
+        for (key, namespaces) in simulated {
+            let (simulation, name) = (simulation.clone(), key.clone());
+            let keys = namespaces.into_iter().chain([key.clone()]);
+            providers.insert(keys, move || simulation(&name));
         }
         if self.selection.simulated {
             for family in &self.selection.families {
@@ -347,6 +374,23 @@ impl Library {
         }
         providers
     }
+}
+
+/// A namespace of a session.
+#[derive(Clone)]
+struct OfferedNamespace {
+    namespace: Name,
+    /// The name of its installed provider, if that has one.
+    provider: Option<Name>,
+    /// Whether it is always simulated.
+    is_for_tests: bool,
+}
+
+/// The name of the installed provider of a namespace, if there is one and it has a name.
+fn provider_name(installed: &Installed, namespace: &Name) -> Option<Name> {
+    let mut providers = installed.providers.iter();
+    let provider = providers.find(|one| one.namespaces.contains(&namespace.as_ref()))?;
+    provider.name.map(Name::from)
 }
 
 /// A function that opens the simulated world at its first use.
@@ -370,6 +414,7 @@ fn lazy_catalogs(
             provider.map_or_else(Arc::default, |provider| provider.catalog().clone())
         };
         lazy.push(LazyCatalog {
+            name: provider.name.map(Name::from),
             namespaces,
             hosted: None,
             listed: true,
@@ -384,6 +429,7 @@ fn lazy_catalogs(
             .collect();
         let listed = !catalog.for_tests || selection.lists_all;
         lazy.push(LazyCatalog {
+            name: None,
             namespaces,
             hosted: None,
             listed,
@@ -392,6 +438,7 @@ fn lazy_catalogs(
     }
     for plugin in &selection.plugins {
         lazy.push(LazyCatalog {
+            name: None,
             namespaces: vec![plugin.package.name.clone()],
             hosted: Some(hosted(plugin.family)),
             listed: selection.lists_all,
@@ -402,10 +449,10 @@ fn lazy_catalogs(
         lazy = extended(lazy, own);
     }
     for entry in &mut lazy {
-        let limits: Vec<Limits> = entry
-            .namespaces
-            .iter()
-            .filter_map(|namespace| selection.limits.get(namespace).cloned())
+        // The limits of a single namespace take precedence over those of the provider's name.
+        let keys = entry.name.iter().chain(&entry.namespaces);
+        let limits: Vec<Limits> = keys
+            .filter_map(|key| selection.limits.get(key).cloned())
             .collect();
         // The limits of a hosted package are applied when it is opened.
         if let CatalogOrigin::Data(read) = &entry.origin
@@ -431,7 +478,7 @@ fn extended(lazy: Vec<LazyCatalog>, own: &[Arc<Catalog>]) -> Vec<LazyCatalog> {
             catalog
                 .namespaces
                 .iter()
-                .any(|name| entry.namespaces.contains(name))
+                .any(|name| entry.namespaces.contains(name) || entry.name.as_ref() == Some(name))
         })
     };
     let below: Vec<Arc<Catalog>> = lazy
@@ -440,6 +487,7 @@ fn extended(lazy: Vec<LazyCatalog>, own: &[Arc<Catalog>]) -> Vec<LazyCatalog> {
             CatalogOrigin::Data(read) if shares(entry) => read(),
             // A placeholder: the catalogue is not changed.
             _ => Arc::new(Catalog {
+                name: entry.name.clone(),
                 namespaces: entry.namespaces.clone(),
                 ..Catalog::default()
             }),

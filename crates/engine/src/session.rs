@@ -240,8 +240,11 @@ impl Session {
             .values()
             .for_each(|settings| shell.secrets.add_secrets_of(settings));
         let (places, of) = (self.config.places(), instance.clone());
-        let places: SettingsPlaces =
-            Arc::new(move |namespace, path| places.setting(&of, namespace, path).map(Name::from));
+        let catalogs = self.library.catalogs.clone();
+        let places: SettingsPlaces = Arc::new(move |namespace, path| {
+            let keys: Vec<&str> = catalogs.keys_of(namespace).collect();
+            places.setting(&of, &keys, path).map(Name::from)
+        });
         Ok(Shell {
             settings,
             places: Some(places),

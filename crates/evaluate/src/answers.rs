@@ -7,6 +7,7 @@ use blueprint::{Address, DeclarationSite, FieldPath, IndexMap, Name, Value};
 use provider::{PlanMode, Planned, Verdict};
 use serde::{Deserialize, Serialize};
 use state::Memoised;
+use understand::compare::Change;
 use understand::pinned::{Pinned, PinnedChild, PinnedData};
 
 /// All answers of one stage, by question.
@@ -48,6 +49,9 @@ pub struct Answers {
     /// The results of reading imported resources, by address.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub imports: IndexMap<Address, PinnedRead>,
+    /// The results of reading external objects, by address.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub external: IndexMap<Address, PinnedRead>,
     /// Whether the caller requested a refresh.
     #[serde(default)]
     pub refreshed: bool,
@@ -66,7 +70,7 @@ pub struct Answers {
     /// The digests of the programs that serve the types of steps, by namespace.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub programs: IndexMap<Name, Name>,
-    /// Keyed digests of the settings of providers, by namespace. Namespaces without settings are
+    /// Keyed digests of the settings of providers, by name or else namespace. Providers without settings are
     /// absent.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub settings: IndexMap<Name, Name>,
@@ -126,7 +130,7 @@ impl Answers {
 
     /// All values that may contain secrets.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
-        let reads = [&self.seen, &self.deposed, &self.imports];
+        let reads = [&self.seen, &self.deposed, &self.imports, &self.external];
         let reads = reads.into_iter().flat_map(IndexMap::values);
         let opinions = self.opinions.values().flat_map(|opinion| {
             let optional = [opinion.inputs.as_ref(), opinion.outputs.as_ref()];
@@ -268,6 +272,11 @@ pub enum PinnedRead {
 }
 
 impl PinnedRead {
+    /// Whether any part of the object is secret.
+    pub fn has_secret(&self) -> bool {
+        self.values().any(Value::has_secret)
+    }
+
     fn values(&self) -> impl Iterator<Item = &Value> {
         let present = match self {
             PinnedRead::Present {
@@ -342,6 +351,11 @@ impl From<Planned> for ProviderOpinion {
 }
 
 impl ProviderOpinion {
+    /// Whether a change means the same object, so that its value is only recorded.
+    pub fn only_records(&self, change: &Change) -> bool {
+        self.only_recorded.iter().any(|path| change.is_under(path))
+    }
+
     /// Whether any part of the plan is secret.
     pub fn has_secret(&self) -> bool {
         let values = [

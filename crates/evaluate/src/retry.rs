@@ -88,7 +88,7 @@ impl<'w> RetryingWorld<'w> {
                 concurrency: Semaphore::new(max_concurrent(catalog.max_parallel)),
                 rate: catalog.rate.map(|rate| Mutex::new(TokenBucket::new(rate))),
             });
-            for namespace in &catalog.namespaces {
+            for namespace in catalog.keys() {
                 limits
                     .entry(namespace.clone())
                     .or_insert_with(|| of_provider.clone());

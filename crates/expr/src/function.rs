@@ -43,6 +43,9 @@ pub struct FunctionDef {
     pub examples: Vec<Example>,
     /// The implementation, unless this crate or a provider implements it.
     pub native: Option<Arc<dyn Native>>,
+    /// The result where no provider is asked, in a simulation and in a check without a deployment;
+    /// `None` if the catalogue states none.
+    pub rehearsed: Option<Value>,
 }
 
 /// The implementation of a dialect's function.
@@ -402,6 +405,7 @@ impl FunctionDef {
             docs: docs.into(),
             examples: Vec::new(),
             native: Some(native),
+            rehearsed: None,
         }
     }
 

@@ -69,6 +69,7 @@ fn function(name: &str) -> Option<FunctionDef> {
         docs: "".into(),
         examples: Vec::new(),
         native: None,
+        rehearsed: None,
     })
 }
 

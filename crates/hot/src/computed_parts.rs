@@ -4,7 +4,7 @@
 use blueprint::{
     Blueprint, CallExpr, Child, Expr, ExprKind, Name, ReferenceHead, Resource, TextPart, Value,
 };
-use diag::{Diagnostics, Span};
+use diag::{Diagnostics, Span, Spanned};
 use expr::codes::ARGUMENT_TYPE;
 
 use super::expressions::{ATTRIBUTE, REFUSE_READ, RESOURCE, reference};
@@ -158,7 +158,8 @@ impl ComputedPartsResolver<'_> {
         others.flatten().for_each(|expr| self.walk(expr));
         if let Some(mut id) = resource.external.take() {
             self.walk(&mut id);
-            resource.lifecycle.external = self.external(name, &id);
+            let external = self.external(name, &id);
+            resource.lifecycle.external = external.map(|text| Spanned::new(text, id.span));
             // A resource with a written id is retained, even if the id evaluates to null.
             resource.removal = Some(Box::new(Expr::literal(Value::text("Retain"), id.span)));
         }

@@ -55,7 +55,17 @@ impl TemplateContext {
 
     /// Whether a provider offers a type. Returns `true` if the types are unknown.
     fn exists(&self, type_name: &str) -> bool {
-        self.types.as_ref().is_none_or(|types| (types.0)(type_name))
+        self.types
+            .as_ref()
+            .is_none_or(|types| (types.has_type)(type_name))
+    }
+
+    /// Whether a package offers a function, as `package/token`. Returns `false` if the functions are
+    /// unknown.
+    pub(super) fn has_function(&self, name: &str) -> bool {
+        self.types
+            .as_ref()
+            .is_some_and(|types| (types.has_function)(name))
     }
 
     /// Resolves the type of a resource to the kind of element, and the type or path.

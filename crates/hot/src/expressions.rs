@@ -36,6 +36,9 @@ pub(super) const OR: &str = "(or)";
 /// A condition with a computed name.
 pub(super) const NAMED: &str = "(named condition)";
 
+/// The identifier of the stack of a document.
+pub(super) const STACK_ID: &str = "(stack id)";
+
 /// A reference with a path of names.
 pub(super) fn reference(head: ReferenceHead, span: Span, path: &[&str]) -> Expr {
     let path = path

@@ -10,7 +10,7 @@ use expr::codes::ARGUMENT_TYPE;
 use expr::{FunctionDef, FunctionTable, Native, Refusal, ValueStep};
 
 use super::codes::UNKNOWN_CONDITION;
-use super::expressions::{AND, NAMED, OR, REFUSE, REFUSE_READ};
+use super::expressions::{AND, NAMED, OR, REFUSE, REFUSE_READ, STACK_ID};
 use super::functions::{HotFunction, PartialArgument, functions, paths, repeat};
 use super::naming::{identifier, stack_name};
 use super::refusal_expressions::refusal_from_arguments;
@@ -179,7 +179,12 @@ impl Native for Internal {
     }
 
     fn skips_next_argument(&self, before: &[Value]) -> bool {
-        matches!(self.name, AND | OR) && is_short_circuited(before, self.name == OR)
+        match (self.name, before) {
+            (AND | OR, _) => is_short_circuited(before, self.name == OR),
+            // Only the identifier of a nested stack contains the project.
+            (STACK_ID, [_, unit]) => unit.as_list().is_some_and(<[Value]>::is_empty),
+            _ => false,
+        }
     }
 
     fn selected_local(&self, arguments: &[Value]) -> Option<Name> {
@@ -245,7 +250,7 @@ const INTERNAL: &[(&str, NativeCode)] = &[
     (OR, |arguments| Ok(evaluate_and_or(arguments, true))),
     (NAMED, named),
     ("(stack name)", name_of_stack),
-    ("(stack id)", stack_id),
+    (STACK_ID, stack_id),
     ("(show)", show),
 ];
 
@@ -531,7 +536,7 @@ fn names(unit: &Value) -> Vec<Name> {
 /// The identifier of the stack of a document, derived from the instance and the children above it,
 /// so that it is the same in every run.
 fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
-    let [instance, unit] = arguments else {
+    let [instance, unit, project] = arguments else {
         return Ok(Value::Null);
     };
     let (instance, unit) = (instance.as_text().unwrap_or_default(), names(unit));
@@ -540,8 +545,9 @@ fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
         return Ok(Value::text(id.to_string()));
     }
     let name = stack_name(instance, &unit);
+    let project = project.as_text().unwrap_or_default();
     Ok(Value::text(format!(
-        "arn:openstack:heat::test_tenant_id:stacks/{name}/{id}"
+        "arn:openstack:heat::{project}:stacks/{name}/{id}"
     )))
 }
 

@@ -1,17 +1,24 @@
 //! Calls that read by name: parameters, resources, files, and the resource of a nested template.
 
-use blueprint::{Expr, ExprKind, ReferenceHead, Value};
+use blueprint::{Expr, ExprKind, INVOKE, ReferenceHead, Value};
 use diag::{NativeMessage, Severity, Span, Spanned};
 use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
-use super::expressions::{CHILD_PATH, FACADE, INSTANCE, RESOURCE, reference};
+use super::expressions::{CHILD_PATH, FACADE, INSTANCE, RESOURCE, STACK_ID, reference};
 use super::kinds::LoweredKind;
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, TemplatePart};
 use super::read::{TextEntry, value_span};
 use super::refusal_expressions::refusal_expr;
 use dialect::codes::{UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
+
+/// The function of the provider `openstack` that returns the identifier of the project of its
+/// configuration.
+const PROJECT_FUNCTION: &str = "openstack/project_id";
+
+/// The project in rehearsals, and where no provider is installed that knows it.
+const REHEARSED_PROJECT: &str = "test_tenant_id";
 
 impl Lowering {
     /// `get_param: name` or `[name, path..]`.
@@ -123,14 +130,24 @@ impl Lowering {
                 span,
             ),
             "OS::stack_id" => Expr::call(
-                "(stack id)",
+                STACK_ID,
                 span,
-                vec![fact(INSTANCE), fact(CHILD_PATH)],
+                vec![fact(INSTANCE), fact(CHILD_PATH), self.project_id(span)],
                 span,
             ),
-            "OS::project_id" => Expr::literal(Value::text("test_tenant_id"), span),
+            "OS::project_id" => self.project_id(span),
             _ => return None,
         })
+    }
+
+    /// The project in the cloud. The provider of the project is asked when a template needs it; the
+    /// identifier is a constant if no provider can tell.
+    fn project_id(&self, span: Span) -> Expr {
+        if !self.context.has_function(PROJECT_FUNCTION) {
+            return Expr::literal(Value::text(REHEARSED_PROJECT), span);
+        }
+        let function = Expr::literal(Value::text(PROJECT_FUNCTION), span);
+        Expr::call(INVOKE, span, vec![function], span)
     }
 
     /// `get_resource: name`.

@@ -569,7 +569,10 @@ impl Lowering {
         let mut lifecycle = self.context.lifecycle(&definition.name.item);
         if let Some(pair) = definition.get("external_id") {
             match self.text(pair.value) {
-                Some(text) => lifecycle.external = Some(text.into()),
+                Some(text) => {
+                    let id = Spanned::new(text.into(), value_span(pair.value));
+                    lifecycle.external = Some(id);
+                }
                 None if self.is_call(pair.value) => {}
                 None => {
                     let words = invalid(format!(

@@ -25,4 +25,4 @@ mod provider;
 mod session;
 mod types;
 
-pub use self::provider::{NAMESPACES, OpenStackProvider, provider};
+pub use self::provider::{NAME, NAMESPACES, OpenStackProvider, provider};

@@ -7,6 +7,7 @@ use ::provider::{
     SettingsChange, TypeSource,
 };
 use blueprint::IndexMap;
+use expr::FunctionDef;
 
 use crate::catalog;
 use crate::client::CloudSettings;
@@ -29,6 +30,12 @@ pub fn provider() -> OpenStackProvider {
     }
 }
 
+/// The name of the provider: the key of its settings.
+pub const NAME: &str = "openstack";
+
+/// The function that returns the project of a configuration, for `OS::project_id` in templates.
+const PROJECT_FUNCTION: &str = "openstack/project_id";
+
 /// The namespaces of the provider: those of the services, and `OS::Heat`.
 pub const NAMESPACES: &[&str] = &ALL_NAMESPACES;
 
@@ -49,11 +56,15 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let source = ProviderTypes {
         services: catalog::types(),
         heat: heat::described(),
-        managed: types::all().map(|it| (it.type_name(), OnceLock::new())).collect(),
+        project: services.functions.first().cloned().map(Arc::new),
+        managed: types::all()
+            .map(|it| (it.type_name(), OnceLock::new()))
+            .collect(),
     };
     let namespaces = services.namespaces.iter().chain(&heat.namespaces);
     Arc::new(Catalog {
         namespaces: namespaces.cloned().collect(),
+        name: Some(NAME.into()),
         docs: services.docs.clone(),
         resource_types: heat.resource_types.clone(),
         settings: CloudSettings::declared(),
@@ -99,6 +110,8 @@ impl Provider for OpenStackProvider {
 struct ProviderTypes {
     services: Arc<PackedTypes>,
     heat: Arc<PackedTypes>,
+    /// The function that returns the project of a configuration.
+    project: Option<Arc<FunctionDef>>,
     /// The types with a handler, each read on first use.
     managed: IndexMap<&'static str, OnceLock<Option<Arc<ResourceType>>>>,
 }
@@ -135,5 +148,12 @@ impl TypeSource for ProviderTypes {
 
     fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         Box::new(self.services.names().chain(self.heat.names()))
+    }
+    fn function(&self, name: &str) -> Option<Arc<FunctionDef>> {
+        self.project.clone().filter(|_| name == PROJECT_FUNCTION)
+    }
+
+    fn function_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(std::iter::once(PROJECT_FUNCTION))
     }
 }

@@ -5,9 +5,11 @@
 use std::sync::Arc;
 
 use ::provider::{
-    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, Operation,
-    PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest, Readiness, ResourceType, Session,
+    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, InvokeRequest,
+    Operation, PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest, Readiness,
+    ResourceType, Session,
 };
+use blueprint::Value;
 use tokio::sync::OnceCell;
 
 use crate::client::{Cloud, CloudSettings};
@@ -75,6 +77,7 @@ impl OpenStackSession {
             call,
             ty: &found.ty,
             names: &self.names,
+            heat: &self.heat,
         })
     }
 }
@@ -160,6 +163,21 @@ impl Session for OpenStackSession {
                     Ok(Applied::deleted())
                 }
             }
+        })
+    }
+
+    fn invoke<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: InvokeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        Box::pin(async move {
+            let function = request.function;
+            if function.rsplit('/').next() == Some("project_id") {
+                return Ok(Value::text(self.cloud().await?.project.as_str()));
+            }
+            let message = format!("there is no function `{function}` here");
+            Err(ProviderError::new(ErrorKind::Document, message))
         })
     }
 

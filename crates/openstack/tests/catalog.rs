@@ -15,7 +15,6 @@ use blueprint::{Field, Kind, Schema, SupportStatus, Value};
 use openstack::catalog as openstack_catalog;
 use provider::{Attribute, Catalogs, ResourceType, TypeRef, read_catalog};
 
-
 fn facts() -> Vec<generate::Type> {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),

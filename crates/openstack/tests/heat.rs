@@ -56,6 +56,8 @@ async fn act(
         desired,
         private: &Value::Null,
         sources: &[],
+        metadata: &Value::Null,
+        delete_mode: blueprint::DeleteMode::Delete,
         schema_version: 0,
         planned: &Value::Null,
     };
@@ -372,6 +374,8 @@ async fn a_part_of_a_message_may_be_another_config() {
             desired: &spec,
             private: &Value::Null,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
             schema_version: 0,
             planned: &Value::Null,
         };

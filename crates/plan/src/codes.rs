@@ -12,6 +12,7 @@ diag::codes! {
     PRECONDITION_FAILED = Error "precondition-failed": "something stands in the way of an operation";
     CLAIMED_TWICE = Error "claimed-twice": "one object would be managed twice";
     EXTERNAL_CHANGED = Error "external-changed": "a resource created here is now declared as external";
+    EXTERNAL_MISSING = Error "external-missing": "an external object does not exist";
     RESTRICTED_ACTION = Error "restricted-action": "what would be done is forbidden for the resource";
     PROTECTED = Error "protected": "would delete a protected resource";
     RETAINED = Note "retained": "left in the world, unmanaged";

@@ -72,6 +72,7 @@ pub(crate) fn record_after_cut_off(
                 dependencies: intent.dependencies.clone(),
                 retain: intent.retain,
                 protect: intent.protect,
+                delete_mode: intent.delete_mode,
                 deposed,
                 token: None,
                 attempt: None,

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, DeclarationSite, Name, ReplaceOrder, Resource, TypeId, Value};
+use blueprint::{
+    Address, DeclarationSite, DeleteMode, Name, ReplaceOrder, Resource, TypeId, Value,
+};
 use diag::Span;
 use evaluate::answers::{Answers, PinnedRead};
 use evaluate::question::{ProviderInstance, ResourceTarget};
@@ -99,6 +101,8 @@ pub(crate) struct Protection {
     pub(crate) retain: bool,
     /// It must not be deleted or replaced.
     pub(crate) protect: bool,
+    /// How its object is deleted.
+    pub(crate) delete_mode: DeleteMode,
     /// Actions that the environment forbids.
     pub(crate) restricted: blueprint::Restricted,
 }
@@ -129,6 +133,7 @@ impl Decision {
                 != record.provider.as_ref().map(|it| &it.address)
             || self.protection.retain != record.retain
             || self.protection.protect != record.protect
+            || self.protection.delete_mode != record.delete_mode
             || self.lineage.made_from.as_deref().unwrap_or_default()
                 != record.origin.made_from.as_ref()
     }
@@ -170,6 +175,7 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
         protection: Protection {
             retain: record.retain,
             protect: record.protect,
+            delete_mode: record.delete_mode,
             restricted: Default::default(),
         },
         lineage: Lineage {

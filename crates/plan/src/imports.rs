@@ -433,6 +433,7 @@ pub(crate) fn record_of(
         dependencies: Vec::new(),
         retain: false,
         protect: false,
+        delete_mode: blueprint::DeleteMode::Delete,
         deposed: None,
         token: None,
         attempt: None,

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Breakpoint, IndexMap, Name, ReplaceOrder, TypeId, Value};
+use blueprint::{Address, Breakpoint, DeleteMode, IndexMap, Name, ReplaceOrder, TypeId, Value};
 use diag::Span;
 use serde::{Deserialize, Serialize};
 use understand::compare::Change;
@@ -215,12 +215,12 @@ pub struct Step {
     /// The object was not read for the plan: the step relies on the record.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_observed: bool,
-    /// The provider's id of the existing object; `None` if there is no object yet.
+    /// How the step deletes the existing object, if it does.
+    #[serde(default, skip_serializing_if = "DeleteMode::is_plain")]
+    pub delete_mode: DeleteMode,
+    /// The existing object.
     #[serde(skip)]
-    pub provider_id: Option<Name>,
-    /// The number of leaves of the spec that stay as they are.
-    #[serde(skip)]
-    pub unchanged: u64,
+    pub existing: ExistingObject,
     /// The object to create exists already as desired: it is taken under management, and stays in
     /// the world when it is no longer declared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -231,6 +231,15 @@ pub struct Step {
     /// The place of its declaration; none if only the state knows it.
     #[serde(skip, default = "nowhere")]
     pub span: Span,
+}
+
+/// The object of a step as it is before the step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExistingObject {
+    /// The provider's id; `None` if there is no object yet.
+    pub id: Option<Name>,
+    /// The number of leaves of the spec that stay as they are.
+    pub unchanged: u64,
 }
 
 pub(crate) fn yes() -> bool {

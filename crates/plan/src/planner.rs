@@ -17,7 +17,7 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Value};
 use diag::Diagnostics;
 use dialect::DialectRules;
-use evaluate::answers::{Answers, PinnedPreflight, ProviderOpinion, groups_differ};
+use evaluate::answers::{Answers, PinnedPreflight, PinnedRead, ProviderOpinion, groups_differ};
 use evaluate::evaluation_question;
 use evaluate::question::RecordedInstances;
 use evaluate::resolve::Evaluation;
@@ -742,13 +742,14 @@ impl<'a> Planner<'a> {
         }
         if !self.is_saved {
             self.answers.programs = unchanged::programs_of(steps, &self.catalogs);
-            self.answers.settings = unchanged::settings_of(steps, "", self.world);
+            self.answers.settings = unchanged::settings_of(steps, &self.catalogs, "", self.world);
             if !self.answers.settings.is_empty() && self.answers.salt.is_empty() {
                 self.answers.salt = data_encoding::HEXLOWER
                     .encode(&self.world.environment().random())
                     .into();
             }
-            self.answers.settings = unchanged::settings_of(steps, &self.answers.salt, self.world);
+            self.answers.settings =
+                unchanged::settings_of(steps, &self.catalogs, &self.answers.salt, self.world);
         }
         let snapshot = &self.snapshot;
         let catalogs = &self.catalogs;
@@ -783,6 +784,7 @@ impl<'a> Planner<'a> {
             || answers.calls.values().any(Value::has_secret)
             || answers.opinions.values().any(ProviderOpinion::has_secret)
             || answers.deletes.values().any(Value::has_secret)
+            || answers.external.values().any(PinnedRead::has_secret)
             || self
                 .evaluation
                 .as_ref()

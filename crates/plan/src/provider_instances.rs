@@ -113,6 +113,11 @@ pub(crate) async fn replace_switched_resources(
         let recorded = decision.prior.as_ref();
         let recorded = recorded.filter(|record| !record.origin.urn.is_empty());
         let Some(record) = recorded else { continue };
+        // No configuration applies to what lives in the state, whatever the record says.
+        let number = decision.element.map(|(number, _)| number);
+        if number.is_some_and(|number| evaluation.documents.lives_in_state(number)) {
+            continue;
+        }
         let before = record.provider.as_ref().map(|provider| &provider.address);
         let now = decision.provider.as_ref().map(|provider| &provider.address);
         if before == now || !matches!(decision.action, Action::None | Action::Update) {
@@ -128,7 +133,7 @@ pub(crate) async fn replace_switched_resources(
             settings: settings.unwrap_or_else(nothing),
             former: former.unwrap_or_else(nothing),
         };
-        let site = evaluation.site_of(decision.element.map(|(number, _)| number));
+        let site = evaluation.site_of(number);
         let target = ResourceTarget {
             namespace: decision.type_name.package_name(),
             instance: Some(&instance),

@@ -614,6 +614,7 @@ fn create_of_attempt(
             hides_id: false,
             retain,
             protect: attempt.protect,
+            delete_mode: attempt.delete_mode,
             type_name: attempt.type_name.clone(),
             inputs: attempt.inputs.clone(),
             private: attempt.private.clone(),

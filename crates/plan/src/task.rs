@@ -1,7 +1,7 @@
 //! The part of a plan that `apply` carries out: tasks, what they wait for, and the decisions behind
 //! them.
 
-use blueprint::{Address, Name, ReplaceOrder, TypeId, Value};
+use blueprint::{Address, DeleteMode, Name, ReplaceOrder, TypeId, Value};
 
 use crate::linked::Linked;
 use crate::model::Action;
@@ -139,6 +139,9 @@ pub struct Decided {
     pub retain: bool,
     /// Whether it must not be deleted.
     pub protect: bool,
+    /// How its object is deleted, as its record says from now on. A delete of this plan follows the
+    /// record as it is.
+    pub delete_mode: DeleteMode,
     /// The abstract resource from which a transform made it; `None` for a resource that the
     /// document itself declares.
     pub made_from: Option<Name>,

@@ -23,6 +23,7 @@ use state::{Record, Snapshot};
 use understand::compare::{same, same_field};
 
 use crate::codes;
+use crate::drafting::external::ExternalObject;
 use crate::drafting::preflight::operation_of;
 use crate::model::{Action, AddressSet, Step};
 use crate::plan::{Plan, Staged};
@@ -44,8 +45,9 @@ pub async fn unchanged(
     inputs(&staged.plan.answers, folder, world, found).await;
     if let Some(evaluation) = &staged.evaluation {
         data_sources(evaluation, staged, world, found).await;
+        external_objects(evaluation, staged, world, found).await;
     }
-    settings(&staged.plan, world, found);
+    settings(staged, world, found);
     programs(staged, found);
     let reported = objects(staged, world, found).await;
     preflights(staged, &reported, world, found).await;
@@ -161,8 +163,9 @@ async fn data_sources(
 }
 
 /// Checks that providers still have the same settings.
-fn settings(plan: &Plan, world: &dyn World, found: &mut Diagnostics) {
-    let now = settings_of(&plan.steps, &plan.answers.salt, world);
+fn settings(staged: &Staged, world: &dyn World, found: &mut Diagnostics) {
+    let plan = &staged.plan;
+    let now = settings_of(&plan.steps, &staged.catalogs, &plan.answers.salt, world);
     let mut namespaces: Vec<&Name> = plan.answers.settings.keys().chain(now.keys()).collect();
     namespaces.sort_unstable();
     namespaces.dedup();
@@ -213,13 +216,14 @@ pub(crate) fn programs_of(steps: &[Step], catalogs: &Catalogs) -> blueprint::Ind
 /// Keyed digests of the settings of the providers that steps need.
 pub(crate) fn settings_of(
     steps: &[Step],
+    catalogs: &Catalogs,
     salt: &str,
     world: &dyn World,
 ) -> blueprint::IndexMap<Name, Name> {
     let mut digests = blueprint::IndexMap::default();
     let mut before = "";
     for step in steps.iter().filter(|step| step.action != Action::None) {
-        let namespace = step.type_name.package_name();
+        let namespace = catalogs.names().key(step.type_name.package_name());
         if namespace == before || digests.contains_key(namespace) {
             continue;
         }
@@ -413,7 +417,7 @@ async fn objects(staged: &Staged, world: &dyn World, found: &mut Diagnostics) ->
         futures::future::join_all(asked.collect::<Vec<_>>()).await
     {
         let what = match now {
-            Ok(now) => differs(&ty, record, then, &now),
+            Ok(now) => differs(&ty, &record.outputs, then, &now),
             Err(error) => {
                 unreadable(address, &error, found);
                 reported.insert(address.clone());
@@ -430,6 +434,45 @@ async fn objects(staged: &Staged, world: &dyn World, found: &mut Diagnostics) ->
         }
     }
     reported
+}
+
+/// Checks that external objects are as the plan read them.
+async fn external_objects(
+    evaluation: &Evaluation,
+    staged: &Staged,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
+    let pinned = &staged.plan.answers.external;
+    let objects = pinned.iter().filter_map(|(address, then)| {
+        let index = evaluation.documents.declared(address)?;
+        // What the plan could not find out is reported when it is made.
+        let object =
+            ExternalObject::of(evaluation, index, &staged.snapshot, &mut Diagnostics::new());
+        Some((object?, then))
+    });
+    let objects: Vec<_> = objects.collect();
+    let reads = objects
+        .iter()
+        .map(|(object, _)| object.read(evaluation, world));
+    let answers = futures::future::join_all(reads.collect::<Vec<_>>()).await;
+    for ((object, then), now) in objects.iter().zip(answers) {
+        let address = &object.address;
+        let what = match now {
+            Ok(now) => differs(object.ty, &Value::Null, Some(then), &now),
+            Err(error) => {
+                unreadable(address, &error, found);
+                continue;
+            }
+        };
+        if let Some(what) = what {
+            found.push(
+                codes::OBSERVATION_CHANGED
+                    .new(format!("`{address}` is not as the plan saw it: {what}"))
+                    .help("stage again"),
+            );
+        }
+    }
 }
 
 fn unreadable(address: &Address, error: &ProviderError, found: &mut Diagnostics) {
@@ -496,12 +539,12 @@ pub(crate) fn is_unobserved(
 /// The difference between an object and what the plan read, in the fields that plans use.
 fn differs(
     ty: &ResourceType,
-    record: &Record,
+    recorded: &Value,
     then: Option<&PinnedRead>,
     now: &ReadOutcome,
 ) -> Option<String> {
     let then = match then {
-        None => Some(&record.outputs),
+        None => Some(recorded),
         Some(PinnedRead::Present { fields, .. }) => Some(fields),
         Some(PinnedRead::Absent) => None,
         Some(PinnedRead::Unknown) => return None,

@@ -20,6 +20,9 @@ use crate::{
 /// The facts of a provider. Read from a catalogue file with [`read_catalog`](crate::read_catalog).
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
+    /// The name of the provider: the key of its settings and limits. `None` if the namespaces are
+    /// the keys.
+    pub name: Option<Name>,
     /// The namespaces of everything in it.
     pub namespaces: Vec<Name>,
     /// One sentence for people.
@@ -61,6 +64,21 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// The key of the provider in sessions, answers and messages: its name, or else its first
+    /// namespace. Empty for a catalogue without either.
+    pub fn key(&self) -> Name {
+        let first = || self.namespaces.first().cloned();
+        self.name.clone().or_else(first).unwrap_or_default()
+    }
+
+    /// The words that select the provider in settings and limits: its namespaces and its name.
+    pub fn keys(&self) -> impl Iterator<Item = &Name> {
+        let name = self.name.iter();
+        self.namespaces
+            .iter()
+            .chain(name.filter(|name| !self.namespaces.contains(name)))
+    }
+
     /// A type of the catalogue, with its package if the catalogue describes hosted packages.
     pub fn type_id(&self, name: &Name) -> TypeId {
         let id = TypeId::from(name);

@@ -50,6 +50,7 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
         &place,
         &[
             "format",
+            "name",
             "namespace",
             "about",
             "docs",
@@ -74,6 +75,7 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
         return Err(object.error("format", "only format 1 is known"));
     }
     let mut catalog = Catalog {
+        name: name(&object)?,
         namespaces: namespaces(&object)?,
         docs: object.docs()?,
         max_parallel: object.small_count("maxParallel")?.unwrap_or(0),
@@ -93,6 +95,17 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
     settings(&object, &mut catalog)?;
     links::link_kinds(&object, &mut catalog)?;
     Ok(catalog)
+}
+
+/// Reads `name`: the name of the provider, if its namespaces are not its keys.
+fn name(object: &JsonObject<'_>) -> Result<Option<Name>, CatalogError> {
+    let name = object.text("name")?;
+    // The name is a key of `cyan.toml`, and the package of functions: `NAME/FUNCTION`.
+    let is_name = |name: &Name| !name.is_empty() && !name.contains(['/', ' ', ':']);
+    if let Some(wrong) = name.as_ref().filter(|name| !is_name(name)) {
+        return Err(object.error("name", format!("`{wrong}` is no name of a provider")));
+    }
+    Ok(name)
 }
 
 fn namespaces(object: &JsonObject<'_>) -> Result<Vec<Name>, CatalogError> {

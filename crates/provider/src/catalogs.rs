@@ -9,8 +9,8 @@ use expr::FunctionTable;
 
 use crate::type_source::plain_name;
 use crate::{
-    AbstractType, Catalog, CustomType, DataSourceType, Hosted, LinkKind, ResourceType,
-    TransformDef, TypeSource, Unavailable,
+    AbstractType, Catalog, CustomType, DataSourceType, Hosted, LinkKind, ProviderNames,
+    ResourceType, TransformDef, TypeSource, Unavailable,
 };
 
 /// The result of looking a type name up.
@@ -36,8 +36,9 @@ pub enum TypeRef<T> {
 #[derive(Clone, Debug, Default)]
 pub struct Catalogs {
     entries: Vec<CatalogEntry>,
-    /// The position of the entry that offers a namespace.
+    /// The position of the entry that offers a namespace, or whose provider has the name.
     by_namespace: IndexMap<Name, usize>,
+    names: ProviderNames,
     packages: Packages,
     /// The supplied catalogues of packages of the families. Nothing is ever removed, so references
     /// to entries stay valid.
@@ -47,6 +48,8 @@ pub struct Catalogs {
 /// A catalogue that is read on first use, or supplied after its plugin was asked.
 #[derive(Clone)]
 pub struct LazyCatalog {
+    /// The name of its provider, as [`Catalog::name`].
+    pub name: Option<Name>,
     /// The namespaces that it offers.
     pub namespaces: Vec<Name>,
     /// The hosted package of its namespaces. Written types are resolved with it before a name is
@@ -94,6 +97,7 @@ impl From<Arc<Catalog>> for LazyCatalog {
     /// Wraps a catalogue that is already loaded.
     fn from(catalog: Arc<Catalog>) -> LazyCatalog {
         LazyCatalog {
+            name: catalog.name.clone(),
             namespaces: catalog.namespaces.clone(),
             hosted: catalog.hosted.clone(),
             listed: true,
@@ -159,6 +163,15 @@ impl Catalogs {
                     all.by_namespace.insert(namespace.clone(), at);
                 }
             }
+            if let Some(name) = &lazy.name {
+                match all.by_namespace.get(name) {
+                    Some(other) if *other != at => twice.push(name.clone()),
+                    _ => {
+                        all.by_namespace.insert(name.clone(), at);
+                        all.names.add(name, &lazy.namespaces);
+                    }
+                }
+            }
             all.entries.push(CatalogEntry {
                 lazy,
                 opened: OnceLock::new(),
@@ -181,7 +194,24 @@ impl Catalogs {
         &self.packages
     }
 
-    /// The catalogue that offers a namespace; `None` for a hosted package that is not open.
+    /// The names of providers that have one, by which their configurations are found.
+    pub fn names(&self) -> &ProviderNames {
+        &self.names
+    }
+
+    /// The words that select the provider of a namespace or name in settings: the given one, and
+    /// the other namespaces and the name of the same provider. Reads no catalogue.
+    pub fn keys_of<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = &'a str> {
+        let at = self.by_namespace.get(namespace).copied();
+        let others = self.by_namespace.iter();
+        let same = move |other: &usize| Some(*other) == at;
+        let others = others.filter(move |(_, other)| same(other));
+        let others = others.map(|(name, _)| name.as_ref());
+        std::iter::once(namespace).chain(others.filter(move |other| *other != namespace))
+    }
+
+    /// The catalogue that offers a namespace, or whose provider has this name; `None` for a hosted
+    /// package that is not open.
     pub fn of(&self, namespace: &str) -> Option<&Arc<Catalog>> {
         match self.by_namespace.get(namespace) {
             Some(at) => self.entries[*at].catalog(),
@@ -261,7 +291,7 @@ impl Catalogs {
             .map(|opened| &opened.catalog)
     }
 
-    /// All namespaces that appear in lists, and all hosted packages. Of the packages of families,
+    /// All namespaces and names of providers that appear in lists, and all hosted packages. Of the packages of families,
     /// those that are open and can be used. No catalogue is opened.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
         let named = |entry: &CatalogEntry| entry.is_listed() || entry.lazy.hosted.is_some();
@@ -423,11 +453,7 @@ pub fn combine(
     let mut transforms: HashMap<Name, Name> = HashMap::new();
     let mut wrong = Vec::new();
     for catalog in &catalogs {
-        let who = catalog
-            .namespaces
-            .first()
-            .cloned()
-            .unwrap_or_else(|| "".into());
+        let who = catalog.key();
         for kind in &catalog.link_kinds {
             let pair = (kind.a.clone(), kind.b.clone());
             if let Some(other) = links.get(&pair) {
@@ -465,11 +491,7 @@ pub fn combine(
     for (catalog, function) in
         by_call.chain(every().filter(|(_, function)| function.native.is_some()))
     {
-        let who = catalog
-            .namespaces
-            .first()
-            .cloned()
-            .unwrap_or_else(|| "".into());
+        let who = catalog.key();
         let name = function.name.clone();
         let Err(mut function) = functions.insert(function.clone()) else {
             owners.insert(name, who);
@@ -507,6 +529,7 @@ mod tests {
     #[test]
     fn a_catalogue_is_opened_when_a_name_of_it_is_first_looked_up() {
         let lazy = |namespace: &'static str, listed: bool| LazyCatalog {
+            name: None,
             namespaces: vec![namespace.into()],
             listed,
             hosted: None,
@@ -670,6 +693,51 @@ mod tests {
         assert_eq!(
             messages(&[one, again]),
             ["two catalogues claim the namespace `one`"]
+        );
+    }
+
+    #[test]
+    fn a_provider_is_found_by_its_name_and_its_namespaces() {
+        let text = r#"{"format": 1, "name": "shop", "namespace": ["OS::Rack", "OS::Till"],
+            "resourceTypes": {"OS::Rack::Shelf": {}},
+            "functions": {"owner": {"returns": "string", "simulated": "nobody"}}}"#;
+        let other = r#"{"format": 1, "namespace": "town"}"#;
+        let (catalogs, functions, wrong) =
+            combine([text, other].map(|text| Arc::new(read_catalog(text).unwrap())));
+        assert_eq!(wrong, Vec::<String>::new());
+        let names = catalogs.names();
+        assert_eq!(
+            ["OS::Till", "shop", "town", "sea"].map(|key| names.key(key)),
+            ["shop", "shop", "town", "sea"]
+        );
+        assert!(names.are_same("OS::Till", "OS::Rack") && names.are_same("shop", "OS::Rack"));
+        assert!(!names.are_same("town", "OS::Rack"));
+        assert_eq!(
+            catalogs.keys_of("OS::Till").collect::<Vec<_>>(),
+            ["OS::Till", "OS::Rack", "shop"]
+        );
+        assert_eq!(catalogs.keys_of("sea").collect::<Vec<_>>(), ["sea"]);
+        assert!(catalogs.of("shop").is_some());
+        assert!(catalogs.namespaces().any(|name| name == "shop"));
+        // The name is the package of the functions.
+        let TypeRef::Known(owner) = catalogs.package_function(&"shop/owner".into()) else {
+            panic!("it is there")
+        };
+        let purity = expr::Purity::Provider {
+            namespace: "shop".into(),
+            name: "owner".into(),
+        };
+        assert_eq!(owner.purity, purity);
+        assert_eq!(owner.rehearsed, Some("nobody".into()));
+        assert!(functions.get("owner").is_some());
+        // A type that begins with the name is unknown, and its provider is known.
+        assert!(matches!(
+            catalogs.resource_type(&"shop/shelf".into()),
+            TypeRef::UnknownType
+        ));
+        assert_eq!(
+            messages(&[text, r#"{"format": 1, "namespace": "shop"}"#]),
+            ["two catalogues claim the namespace `shop`"]
         );
     }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Address, FieldPath, Name, Value};
+use blueprint::{Address, DeleteMode, FieldPath, Name, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -291,6 +291,14 @@ pub struct ApplyRequest<'a> {
     /// nothing if a source has another digest. Sources that the plan itself may change are left
     /// out.
     pub sources: &'a [(Name, Value)],
+    /// What the document says about the resource besides its spec: a map with `displayName`,
+    /// `labels`, `annotations` and `custom` (the `metadata` of a template of Heat), as far as they
+    /// are written; null if nothing is. Complete and known; null for a delete.
+    pub metadata: &'a Value,
+    /// How a delete is made; [`DeleteMode::Delete`] for other operations. Only a type whose
+    /// capabilities set `snapshots` gets [`DeleteMode::SnapshotFirst`]. A delete that is tried again
+    /// may have taken its snapshot already: the token of the call is the same.
+    pub delete_mode: DeleteMode,
 }
 
 /// Whether a resource is ready, as `Session::poll_ready` returns it.
@@ -370,8 +378,9 @@ pub struct Configuration {
     pub settings: Value,
     /// The settings that the recorded resources were last managed with; null if there are none.
     pub former: Value,
-    /// Whether only [`Session::check`] is called, as by `validate`. The settings are not known
-    /// then, and nothing may be contacted.
+    /// Whether nothing may be contacted. The settings are not known then. The session only checks
+    /// specs, as for `validate`, and manages resources whose types live in the state
+    /// ([`Capabilities::state_only`](crate::Capabilities::state_only)).
     pub offline: bool,
     /// The folder of the root document.
     pub root: Arc<Path>,

@@ -19,12 +19,8 @@ pub fn overlay(
 ) -> Vec<Arc<Catalog>> {
     let mut all: Vec<Arc<Catalog>> = own.into_iter().collect();
     for top in more {
-        let shares = |catalog: &Arc<Catalog>| {
-            catalog
-                .namespaces
-                .iter()
-                .any(|name| top.namespaces.contains(name))
-        };
+        let shares =
+            |catalog: &Arc<Catalog>| catalog.keys().any(|name| top.namespaces.contains(name));
         let Some(first) = all.iter().position(shares) else {
             all.push(top.clone());
             continue;
@@ -44,6 +40,9 @@ pub fn overlay(
 }
 
 fn merge_into(merged: &mut Catalog, top: &Catalog) {
+    if merged.name.is_none() {
+        merged.name = top.name.clone();
+    }
     for name in &top.namespaces {
         if !merged.namespaces.contains(name) {
             merged.namespaces.push(name.clone());

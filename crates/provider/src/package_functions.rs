@@ -25,7 +25,7 @@ impl Catalog {
 
     /// The names of the functions that the provider executes, as `package/token`.
     pub fn package_function_names(&self) -> impl Iterator<Item = Name> {
-        let package = self.namespaces.first().cloned().unwrap_or_default();
+        let package = self.key();
         let own = self.functions.iter().filter_map(token_of);
         let own = own.map(move |token| Name::from(format!("{package}/{token}")));
         let others = self

@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 
 use crate::{Configuration, Configured, ErrorKind, Provider, ProviderError};
 
-/// Providers by namespace.
+/// Providers by namespace, and by name if they have one.
 ///
 /// Sets that [share](Providers::share) a provider also share its sessions.
 #[derive(Clone, Default)]
@@ -58,7 +58,8 @@ type SessionCell = OnceCell<Result<Arc<Configured>, ProviderError>>;
 pub enum SettingsSource {
     /// The configuration file.
     File,
-    /// No settings: specs are checked without contact to any server.
+    /// No settings: specs are checked, and resources that live in the state are managed, without
+    /// contact to any server.
     Offline,
     /// The resource at this address, which declares a configuration of the provider.
     Resource(Address),
@@ -70,7 +71,8 @@ impl Providers {
         Providers::default()
     }
 
-    /// Sets the provider of these namespaces. It is made when one of them is first used.
+    /// Sets the provider of these namespaces, among which its name may be. It is made when one of
+    /// them is first used.
     pub fn insert<F>(&mut self, namespaces: impl IntoIterator<Item = Name>, make: F)
     where
         F: FnOnce() -> Arc<dyn Provider> + Send + 'static,

@@ -159,6 +159,19 @@ pub struct Capabilities {
     pub described_only: bool,
     /// Whether `Session::preflight` is implemented for the type.
     pub preflights: bool,
+    /// Whether objects of the type exist only in the state, as a random text does: no configuration
+    /// of the provider applies to them, and a session without settings manages them.
+    pub state_only: bool,
+}
+
+impl Capabilities {
+    /// Whether the provider is asked about the old object before a replacement that the catalogue or
+    /// the engine demands. It then says which order the replacement needs, and which changes mean
+    /// the same object ([`Planned::only_recorded`](crate::Planned::only_recorded)). A type that
+    /// adopts is asked about the new object instead.
+    pub fn judges_replacements(&self) -> bool {
+        self.plans == Plans::Updates && !self.adopts
+    }
 }
 
 /// The changes for which a provider's plan is asked.
@@ -192,6 +205,7 @@ impl Default for Capabilities {
             snapshots: false,
             described_only: false,
             preflights: false,
+            state_only: false,
         }
     }
 }

@@ -436,3 +436,25 @@ fn a_hosted_catalogue_takes_any_token_behind_its_name() {
         assert!(found.contains(wrong), "{package}: {found}");
     }
 }
+
+#[test]
+fn the_name_of_a_provider_and_the_results_of_simulations_are_checked() {
+    for name in ["", "a/b", "OS::Shop", "two words"] {
+        assert_eq!(
+            refused(&format!(r#""name": "{name}","#), ""),
+            format!("`{name}` is no name of a provider (at $.name)")
+        );
+    }
+    assert_eq!(
+        refused(
+            r#""functions": {"f": {"returns": "integer", "simulated": "many"}},"#,
+            ""
+        ),
+        "must be integer (at $.functions.f.simulated)"
+    );
+    let text = r#"{"format": 1, "namespace": "x", "resourceTypes": {
+        "x/a": {"capabilities": {"stateOnly": true}}, "x/b": {}}}"#;
+    let catalog = read_catalog(text).unwrap();
+    let types = &catalog.resource_types;
+    assert!(types["x/a"].capabilities.state_only && !types["x/b"].capabilities.state_only);
+}

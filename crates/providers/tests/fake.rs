@@ -60,6 +60,8 @@ async fn apply(
         desired: &desired,
         private: &Value::Null,
         sources: &[],
+        metadata: &Value::Null,
+        delete_mode: blueprint::DeleteMode::Delete,
         schema_version: 0,
         planned: &Value::Null,
     };

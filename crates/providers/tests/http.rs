@@ -234,6 +234,8 @@ fn create_request(spec: &Value) -> ApplyRequest<'_> {
         desired: spec,
         private: &Value::Null,
         sources: &[],
+        metadata: &Value::Null,
+        delete_mode: blueprint::DeleteMode::Delete,
         schema_version: 0,
         planned: &Value::Null,
     }
@@ -260,6 +262,8 @@ async fn change(
         desired,
         private: &Value::Null,
         sources: &[],
+        metadata: &Value::Null,
+        delete_mode: blueprint::DeleteMode::Delete,
         schema_version: 0,
         planned: &Value::Null,
     };

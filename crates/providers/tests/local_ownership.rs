@@ -113,6 +113,8 @@ impl World {
             desired,
             private,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
             schema_version: 0,
             planned: &Value::Null,
         };
@@ -135,6 +137,8 @@ impl World {
             desired: &Value::Null,
             private,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
             schema_version: 0,
             planned: &Value::Null,
         };
@@ -607,6 +611,8 @@ async fn source_with_another_digest_than_the_plan_saw_is_not_copied() {
                 desired: inputs,
                 private: &Value::Null,
                 sources: &sources,
+                metadata: &Value::Null,
+                delete_mode: blueprint::DeleteMode::Delete,
                 schema_version: 0,
                 planned: &Value::Null,
             };

@@ -54,6 +54,8 @@ async fn create(
         desired: spec,
         private: &Value::Null,
         sources: &[],
+        metadata: &Value::Null,
+        delete_mode: blueprint::DeleteMode::Delete,
         schema_version: 0,
         planned: &Value::Null,
     };
@@ -296,6 +298,8 @@ async fn a_cancelled_call_draws_nothing() {
         desired: &map(&[]),
         private: &Value::Null,
         sources: &[],
+        metadata: &Value::Null,
+        delete_mode: blueprint::DeleteMode::Delete,
         schema_version: 0,
         planned: &Value::Null,
     };

@@ -234,6 +234,8 @@ async fn apply(
         desired: &desired,
         private: &null,
         sources: &[],
+        metadata: &Value::Null,
+        delete_mode: blueprint::DeleteMode::Delete,
         schema_version: 0,
         planned: &Value::Null,
     };
@@ -451,4 +453,34 @@ async fn a_function_without_a_provider_returns_a_value_of_its_type() {
     assert!(price("tea").await.as_int().is_some());
     assert_eq!(price("tea").await, price("tea").await);
     assert_ne!(price("tea").await, price("jam").await);
+}
+
+#[tokio::test]
+async fn a_stated_result_of_a_function_takes_the_place_of_its_provider() {
+    let with_owner = |owner: &str| {
+        let functions = format!(r#""functions": {{"owner": {{"returns": "string", {owner}}}}}"#);
+        let text = format!(r#"{{"format": 1, "namespace": "shop", {functions}}}"#);
+        Some(Arc::new(provider::read_catalog(&text).unwrap()))
+    };
+    let behind = || FakeOptions {
+        catalog: with_owner(r#""simulated": "the provider""#),
+        ..FakeOptions::default()
+    };
+    let answer = async |catalog: Option<Arc<Catalog>>| {
+        let simulation = provider(FakeOptions {
+            catalog,
+            functions: Some(Arc::new(provider(behind()))),
+            ..FakeOptions::default()
+        });
+        let request = InvokeRequest {
+            function: "owner",
+            arguments: &Vec::new().into(),
+            preview: true,
+        };
+        simulation.invoke(&call("f", ""), request).await.unwrap()
+    };
+    let stated = answer(with_owner(r#""simulated": "nobody""#)).await;
+    assert_eq!(stated, Value::from("nobody"));
+    let asked = answer(with_owner(r#""docs": "Who owns it.""#)).await;
+    assert_eq!(asked, Value::from("the provider"));
 }

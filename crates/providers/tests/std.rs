@@ -46,6 +46,8 @@ async fn create(folder: &Path, type_name: &str, desired: &Value) -> Result<Appli
         desired,
         private: &Value::Null,
         sources: &[],
+        metadata: &Value::Null,
+        delete_mode: blueprint::DeleteMode::Delete,
         schema_version: 0,
         planned: &Value::Null,
     };

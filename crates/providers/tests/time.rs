@@ -55,6 +55,8 @@ async fn apply(
         desired: if deleting { &Value::Null } else { spec },
         private: &Value::Null,
         sources: &[],
+        metadata: &Value::Null,
+        delete_mode: blueprint::DeleteMode::Delete,
         schema_version: 0,
         planned: &Value::Null,
     };

@@ -60,6 +60,8 @@ fn create_request<'a>(type_name: &'a str, spec: &'a Value) -> ApplyRequest<'a> {
         desired: spec,
         private: &Value::Null,
         sources: &[],
+        metadata: &Value::Null,
+        delete_mode: blueprint::DeleteMode::Delete,
         schema_version: 0,
         planned: &Value::Null,
     }

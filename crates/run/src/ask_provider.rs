@@ -16,7 +16,7 @@ use provider::{
 };
 
 use crate::scrub::CallSecrets;
-use crate::shell::{PlanningEvent, Shell};
+use crate::shell::{PlanningEvent, SessionNeeds, Shell};
 use evaluate::question::{
     ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Reply, Subject,
 };
@@ -45,7 +45,7 @@ impl Shell {
             subject,
             site,
         };
-        let boxed = Boxed(namespace);
+        let boxed = Boxed(self.catalogs.names().key(namespace));
         match request {
             ProviderRequest::Check(request) => {
                 boxed.of(target.check(request), ProviderReply::Checked)
@@ -76,8 +76,8 @@ impl Shell {
     }
 }
 
-/// Boxes each request to a namespace separately, so that a read does not take the memory of the
-/// largest request.
+/// Boxes each request to a provider separately, so that a read does not take the memory of the
+/// largest request. Holds the key of the provider.
 struct Boxed<'a>(&'a str);
 
 impl<'a> Boxed<'a> {
@@ -86,21 +86,21 @@ impl<'a> Boxed<'a> {
         answer: impl Future<Output = Result<T, ProviderError>> + Send + 'a,
         reply: fn(T) -> ProviderReply,
     ) -> BoxFuture<'a, Reply> {
-        let Boxed(namespace) = self;
+        let Boxed(provider) = self;
         Box::pin(answer.map(move |answer| {
-            let answer = answer.map_err(|error| about_session(namespace, error));
+            let answer = answer.map_err(|error| about_session(provider, error));
             Reply::Provider(answer.map(reply))
         }))
     }
 }
 
 /// The end of a provider's process concerns its session: it is reported once, not at each resource.
-fn about_session(namespace: &str, error: ProviderError) -> ProviderError {
+fn about_session(provider: &str, error: ProviderError) -> ProviderError {
     if !error.process_ended || error.session.is_some() {
         return error;
     }
     let ended = SessionFailure {
-        provider: namespace.into(),
+        provider: provider.into(),
         settings: None,
     };
     ProviderError {
@@ -149,9 +149,14 @@ impl<'a> ProviderTarget<'a> {
 
     /// Returns the session. An error names `what`.
     async fn session(&self, what: &str) -> Result<Arc<Configured>, ProviderError> {
-        self.shell
-            .session_for(self.namespace, self.instance, what)
-            .await
+        let needs = SessionNeeds::Settings(self.instance);
+        self.shell.session_for(self.namespace, needs, what).await
+    }
+
+    /// Returns the session for resources of a type.
+    async fn session_of(&self, type_name: &str) -> Result<Arc<Configured>, ProviderError> {
+        let id = TypeId::parse(type_name);
+        self.shell.session_of(&id, self.instance).await
     }
 
     /// Returns the secrets of a call with these values.
@@ -163,7 +168,7 @@ impl<'a> ProviderTarget<'a> {
         let call = self.call();
         let secrets = self.secrets([request.spec, &call.settings]);
         let checked = self
-            .session(request.type_name)
+            .session_of(request.type_name)
             .await?
             .session
             .check(&call, request)
@@ -179,7 +184,7 @@ impl<'a> ProviderTarget<'a> {
         }
         let call = self.call();
         let read = self
-            .session(request.type_name)
+            .session_of(request.type_name)
             .await?
             .session
             .read(&call, request)
@@ -206,7 +211,7 @@ impl<'a> ProviderTarget<'a> {
             &call.settings,
         ]);
         let planned = self
-            .session(request.type_name)
+            .session_of(request.type_name)
             .await?
             .session
             .plan(&call, request)
@@ -220,7 +225,7 @@ impl<'a> ProviderTarget<'a> {
         let call = self.call();
         let secrets = self.secrets([request.prior_inputs, request.desired, &call.settings]);
         let answer = self
-            .session(request.type_name)
+            .session_of(request.type_name)
             .await?
             .session
             .preflight(&call, request)
@@ -272,7 +277,7 @@ impl<'a> ProviderTarget<'a> {
         let call = self.call();
         let secrets = self.secrets([request.desired, &call.settings]);
         let found = self
-            .session(request.type_name)
+            .session_of(request.type_name)
             .await?
             .session
             .import(&call, request)
@@ -299,7 +304,7 @@ impl<'a> ProviderTarget<'a> {
             &call.settings,
         ]);
         let upgraded = self
-            .session(request.type_name)
+            .session_of(request.type_name)
             .await?
             .session
             .upgrade(&call, request)

@@ -358,6 +358,8 @@ async fn call(
         planned: &request.planned,
         private: &request.private,
         sources: &request.sources,
+        metadata: &request.metadata,
+        delete_mode: request.delete_mode,
     };
     secrets.scrub_apply(
         configured.session.apply(&call, asked).await,

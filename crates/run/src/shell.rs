@@ -16,7 +16,7 @@ use futures::FutureExt as _;
 use provider::{
     BoxFuture, Call, CallRecords, Catalogs, Configuration, Configured, ErrorKind, FileAccess,
     InstanceReader, Progress, ProviderDiagnostic, ProviderError, Providers, RecordedObject,
-    SessionFailure, SettingsSource, TransformError,
+    SessionFailure, SettingsSource, TransformError, TypeRef,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
@@ -58,8 +58,8 @@ pub type PlanningEvents = Arc<dyn Fn(PlanningEvent) + Send + Sync>;
 pub type ProviderLog = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 /// Returns the place of a setting of a provider in the configuration, or the place where the
-/// setting is missing, as `FILE:LINE:COLUMN`. The arguments are the provider's namespace and the
-/// path of the setting.
+/// setting is missing, as `FILE:LINE:COLUMN`. The arguments are a namespace or the name of the
+/// provider, and the path of the setting.
 pub type SettingsPlaces = Arc<dyn Fn(&str, Option<&FieldPath>) -> Option<Name> + Send + Sync>;
 
 /// The source of the current time.
@@ -190,13 +190,13 @@ pub trait PackageOpener: Send + Sync {
 /// The environment of a run: providers with their settings, folders, clock and randomness.
 #[derive(Clone)]
 pub struct Shell {
-    /// The providers by namespace.
+    /// The providers by namespace, and by name if they have one.
     pub providers: Providers,
     /// The catalogues of all providers.
     pub catalogs: Arc<Catalogs>,
     /// Opens hosted packages; `None` if there are none.
     pub packages: Option<Arc<dyn PackageOpener>>,
-    /// The providers' settings by namespace.
+    /// The providers' settings by namespace, and by name if they have one.
     pub settings: IndexMap<Name, Value>,
     /// The places of the settings in the configuration.
     pub places: Option<SettingsPlaces>,
@@ -233,6 +233,26 @@ pub struct Shell {
     pub remarks: Remarks,
     /// Cancelled when the answers are no longer awaited.
     pub cancel: CancellationToken,
+}
+
+/// What the calls of a session need.
+#[derive(Clone, Copy)]
+pub(crate) enum SessionNeeds<'a> {
+    /// The settings of a configuration that a resource declares; `None` for the default
+    /// configuration.
+    Settings(Option<&'a ProviderInstance>),
+    /// No settings: the objects live in the state.
+    Nothing,
+}
+
+impl<'a> SessionNeeds<'a> {
+    /// The configuration that a resource declares.
+    fn instance(self) -> Option<&'a ProviderInstance> {
+        match self {
+            SessionNeeds::Settings(instance) => instance,
+            SessionNeeds::Nothing => None,
+        }
+    }
 }
 
 impl Shell {
@@ -284,14 +304,18 @@ impl Shell {
     }
 
     /// Returns the session for a type, with the configuration that `instance` declares or else with
-    /// that of the configuration file. Fails if there is no provider, or if the provider refuses
+    /// that of the configuration file; without settings for a type that lives in the state. Fails if there is no provider, or if the provider refuses
     /// its settings.
     pub(crate) async fn session_of(
         &self,
         type_name: &TypeId,
         instance: Option<&ProviderInstance>,
     ) -> Result<Arc<Configured>, ProviderError> {
-        self.session_for(type_name.package_name(), instance, type_name)
+        let needs = match self.catalogs.resource_type(type_name) {
+            TypeRef::Known(ty) if ty.capabilities.state_only => SessionNeeds::Nothing,
+            _ => SessionNeeds::Settings(instance),
+        };
+        self.session_for(type_name.package_name(), needs, type_name)
             .await
     }
 
@@ -300,17 +324,24 @@ impl Shell {
     pub(crate) async fn session_for(
         &self,
         package: &str,
-        instance: Option<&ProviderInstance>,
+        needs: SessionNeeds<'_>,
         what: &str,
     ) -> Result<Arc<Configured>, ProviderError> {
-        let (source, settings) = match instance {
-            Some(it) => (
+        // All namespaces of a provider with a name share its sessions.
+        let package = self.catalogs.names().key(package);
+        let instance = needs.instance();
+        let (source, settings) = match needs {
+            SessionNeeds::Settings(Some(it)) => (
                 SettingsSource::Resource(it.address.clone()),
                 it.settings.clone(),
             ),
-            // A shell with settings must not share this session.
-            None if self.offline => (SettingsSource::Offline, Value::Null),
-            None => (SettingsSource::File, self.settings_of(package)),
+            SessionNeeds::Settings(None) if !self.offline => {
+                (SettingsSource::File, self.settings_of(package))
+            }
+            // A session with settings must not be shared.
+            SessionNeeds::Settings(None) | SessionNeeds::Nothing => {
+                (SettingsSource::Offline, Value::Null)
+            }
         };
         let configured = match self.providers.open_session(package, &source, &settings) {
             Some(configured) => configured,
@@ -343,7 +374,7 @@ impl Shell {
             name: name.clone(),
             settings: settings.clone(),
             former: instance.map(|it| it.former.clone()).unwrap_or_default(),
-            offline: self.offline,
+            offline: self.offline || source == SettingsSource::Offline,
             root: self.root.clone(),
             log: self.log_of(&name),
         };
@@ -566,12 +597,13 @@ impl Shell {
         }
     }
 
-    /// Tells each provider the objects that the state contains of its namespace.
+    /// Tells each provider the objects that the state contains of its namespaces.
     fn recall(&self, snapshot: &Snapshot) {
         fn recorded_objects(record: &Record) -> impl Iterator<Item = &Record> {
             let old = std::iter::successors(Some(record), |record| record.deposed.as_deref());
             old.chain(record.attempt.as_deref())
         }
+        let names = self.catalogs.names();
         let mut objects: IndexMap<&str, Vec<RecordedObject<'_>>> = IndexMap::default();
         for record in snapshot
             .records
@@ -579,7 +611,7 @@ impl Shell {
             .flat_map(|record| recorded_objects(record))
         {
             objects
-                .entry(record.type_name.package_name())
+                .entry(names.key(record.type_name.package_name()))
                 .or_default()
                 .push(RecordedObject {
                     type_name: &record.type_name,
@@ -595,7 +627,7 @@ impl Shell {
             .filter(|intent| intent.op == StatusOp::Create);
         for intent in creates {
             objects
-                .entry(intent.type_name.package_name())
+                .entry(names.key(intent.type_name.package_name()))
                 .or_default()
                 .push(RecordedObject {
                     type_name: &intent.type_name,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, DeclarationSite, IndexMap, Name, TypeId, Value};
+use blueprint::{Address, DeclarationSite, DeleteMode, IndexMap, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::declared::Declared;
@@ -163,6 +163,9 @@ pub struct Intent {
     /// Whether the resource must never be deleted or replaced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protect: bool,
+    /// How the object is deleted, as [`Record::delete_mode`](crate::Record::delete_mode).
+    #[serde(default, skip_serializing_if = "DeleteMode::is_plain")]
+    pub delete_mode: DeleteMode,
     /// The type of the resource.
     #[serde(rename = "type")]
     pub type_name: TypeId,

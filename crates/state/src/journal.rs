@@ -307,6 +307,7 @@ mod tests {
             hides_id: false,
             retain: false,
             protect: false,
+            delete_mode: blueprint::DeleteMode::Delete,
             type_name: "t".into(),
             inputs,
             private: Value::Null,

@@ -1,6 +1,6 @@
 //! The record of one resource.
 
-use blueprint::{Address, DeclarationSite, Name, TypeId, Value};
+use blueprint::{Address, DeclarationSite, DeleteMode, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::hidden::{self, hides_id};
@@ -104,6 +104,9 @@ pub struct Record {
     /// Whether the resource must never be deleted or replaced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protect: bool,
+    /// How the object is deleted: see [`Record::effective_delete_mode`].
+    #[serde(default, skip_serializing_if = "DeleteMode::is_plain")]
+    pub delete_mode: DeleteMode,
     /// The deposed object of a create-first replacement, as long as it exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deposed: Option<Box<Record>>,
@@ -228,9 +231,21 @@ impl Record {
         std::iter::successors(self.deposed.as_deref(), |old| old.deposed.as_deref())
     }
 
+    /// How the object is deleted now. No snapshot is taken of an object whose create or last update
+    /// failed, because it may be damaged (decisions/heat#snapshots-before-deletes).
+    pub fn effective_delete_mode(&self) -> DeleteMode {
+        let is_damaged =
+            self.status.word == StatusWord::Failed && self.status.op != StatusOp::Delete;
+        match is_damaged {
+            true => DeleteMode::Delete,
+            false => self.delete_mode,
+        }
+    }
+
     /// The record as a deposed object.
     pub fn as_deposed(&self) -> Record {
         let mut old = self.clone();
+        old.delete_mode = self.effective_delete_mode();
         old.status.word = StatusWord::Deposed;
         old
     }

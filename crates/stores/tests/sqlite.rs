@@ -556,6 +556,7 @@ fn the_first_format_is_read() {
         (record.origin.made_from, record.duration_ms, record.attempt) = ("".into(), 0, None);
         (record.origin.folder, record.provider) = ("".into(), None);
         (record.origin.urn, record.origin.ties) = ("".into(), None);
+        record.delete_mode = blueprint::DeleteMode::Delete;
     };
     wanted.records.values_mut().for_each(forget);
     for open in wanted.open.values_mut() {

@@ -252,6 +252,7 @@ pub fn function(namespace: &Name, name: &Name, schema: &FunctionSchema) -> Funct
         },
         examples: Vec::new(),
         native: None,
+        rehearsed: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::Value;
+use blueprint::{FieldPath, Value};
 use serde::{Deserialize, Serialize};
 
 /// A changed leaf: a scalar, or an empty list or map. A field that is Unknown or secret as a whole
@@ -25,6 +25,18 @@ pub struct Change {
     /// it.
     #[serde(skip)]
     pub list: Option<Arc<ListChange>>,
+}
+
+impl Change {
+    /// Whether the leaf is at a path of the spec, or below it.
+    pub fn is_under(&self, path: &FieldPath) -> bool {
+        let rest = self
+            .path
+            .strip_prefix("spec.")
+            .or(self.path.strip_prefix("spec"))
+            .unwrap_or(&self.path);
+        path.covers(&FieldPath::parse(rest))
+    }
 }
 
 /// A changed list, as a whole.

@@ -76,7 +76,8 @@ pub(crate) fn present(program: &str) -> bool {
     })
 }
 
-fn is_root() -> bool {
+/// Whether this program may install packages of the system.
+pub(crate) fn is_root() -> bool {
     Command::new("id")
         .arg("-u")
         .output()

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::build_tool::target;
 use crate::kubernetes_programs::{self, ClusterPrograms};
-use crate::servers::{START_TIMEOUT, bound};
+use crate::servers::{START_TIMEOUT, bound, delete_abandoned};
 
 /// The variable in which tests find the file that describes how to connect. Its contexts are
 /// `admin`, which may do everything and is the current one; `certificate`, the same with a client
@@ -51,7 +51,7 @@ pub(crate) fn start(root: &Path) -> io::Result<Cluster> {
     let programs = kubernetes_programs::build(root)?;
     let all = target(root).join("kubernetes");
     fs::create_dir_all(&all)?;
-    delete_abandoned(&all)?;
+    delete_abandoned(&all, |_| ())?;
     let folder = fs::canonicalize(all)?.join(std::process::id().to_string());
     // A former process with the same id may have left its folder.
     let _ = fs::remove_dir_all(&folder);
@@ -357,21 +357,4 @@ fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
         *port = listener.local_addr()?.port();
     }
     Ok(ports)
-}
-
-/// Deletes the folders of clusters whose program was interrupted. The name of a folder is the id of
-/// the process that started the cluster.
-fn delete_abandoned(all: &Path) -> io::Result<()> {
-    let processes = Path::new("/proc");
-    if !processes.join("self").exists() {
-        return Ok(());
-    }
-    for entry in fs::read_dir(all)? {
-        let entry = entry?;
-        if !processes.join(entry.file_name()).exists() {
-            // Another run may delete it at the same time.
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-    Ok(())
 }

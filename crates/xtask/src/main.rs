@@ -23,6 +23,7 @@ mod kubernetes;
 mod kubernetes_programs;
 mod kubernetes_schemas;
 mod mutants;
+mod openstack;
 mod packages;
 mod plugins;
 mod pulumi_programs;
@@ -52,6 +53,8 @@ cargo xtask performance         measure `cyan` against Terraform and Pulumi, wri
 cargo xtask plugins             build the plugins and programs that tests talk to, and print the variables that name them
 cargo xtask kubernetes          start a cluster of Kubernetes, print the variables with which `cargo test` finds it, and
                                 run it until Ctrl-C or the end of the input
+cargo xtask openstack           start a cloud of OpenStack, print the variable with which `cargo test` finds it, and run
+                                it until Ctrl-C or the end of the input
 cargo xtask catalog aws         regenerate the catalogue of AWS from CloudFormation's schemas; --check compares
 cargo xtask catalog openstack   regenerate the catalogue of OpenStack from the interfaces of Heat's types; --check
                                 compares
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Some("instructions") => instructions::run(&root(), &rest),
         Some("plugins") => plugins::print(&root()),
         Some("kubernetes") => kubernetes::serve(&root()),
+        Some("openstack") => openstack::run(&root(), &rest),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),
         Some("kubernetes-schemas") => kubernetes_schemas::run(&root(), &rest),

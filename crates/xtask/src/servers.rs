@@ -3,6 +3,7 @@
 //! Each server is installed once, pinned, below the build folder, and listens on a free port of
 //! this machine while the tests run. If a server cannot be installed, its tests fail.
 
+use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -142,7 +143,7 @@ impl Drop for RunningServers {
 }
 
 /// Whether an HTTP server answers at an address.
-fn answers(address: &str) -> bool {
+pub(crate) fn answers(address: &str) -> bool {
     let ask = || -> io::Result<bool> {
         let mut stream = TcpStream::connect(address.trim_start_matches("http://"))?;
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;
@@ -179,4 +180,23 @@ pub(crate) fn bound(program: &Path) -> Command {
     } else {
         Command::new(program)
     }
+}
+
+/// Deletes the folders of servers whose program was interrupted. The name of a folder is the id of
+/// the process that started the servers. `clear` is called for each folder before.
+pub(crate) fn delete_abandoned(all: &Path, clear: impl Fn(&Path)) -> io::Result<()> {
+    let processes = Path::new("/proc");
+    if !processes.join("self").exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(all)? {
+        let entry = entry?;
+        if !processes.join(entry.file_name()).exists() {
+            let folder = fs::canonicalize(entry.path());
+            clear(&folder.unwrap_or_else(|_| entry.path()));
+            // Another run may delete it at the same time.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    Ok(())
 }

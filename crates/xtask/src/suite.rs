@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::build_tool::cargo;
 use crate::kubernetes::{self, Cluster};
-use crate::{counterparts, plugins, servers};
+use crate::{counterparts, openstack, plugins, servers};
 
 /// The sum of the summaries of the test programs.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -56,6 +56,8 @@ const SEED: &str = "PROPTEST_RNG_SEED";
 /// If `cargo` cannot be started.
 pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
     counterparts::prepare();
+    // The cloud takes longest to start, so it starts while the others and the tests are built.
+    let cloud = openstack::start_in_background(root);
     let plugins = plugins::build(root);
     let servers = servers::start(root);
     let cluster = kubernetes::start(root)
@@ -64,6 +66,10 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     // With a fixed seed, a test that fails on one machine fails on every machine.
     let seed = std::env::var(SEED).unwrap_or_else(|_| "20230420".to_owned());
     println!("random tests start with {SEED}={seed}");
+    build_tests(root, arguments)?;
+    let cloud_variables = cloud
+        .wait()
+        .inspect_err(|error| println!("missing: a cloud of OpenStack: {error}"));
     let mut child = Command::new(cargo())
         .current_dir(root)
         .args(["test", "--workspace", "--no-fail-fast"])
@@ -76,6 +82,7 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
         .envs(servers.variables())
         .envs(plugins)
         .envs(cluster.iter().flat_map(Cluster::variables))
+        .envs(cloud_variables.into_iter().flatten())
         .stdout(Stdio::piped())
         .spawn()?;
     let mut tally = TestTally::default();
@@ -92,6 +99,9 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
         here.flush()?;
     }
     let status = child.wait()?;
+    if let Some(report) = cloud.end() {
+        println!("{report}");
+    }
     // A test program that does not compile, or ends before its summary, adds nothing to the tally.
     if !status.success() && tally.failed == 0 {
         tally.failed = 1;
@@ -101,6 +111,23 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     }
     println!("{} passed, {} failed", tally.passed, tally.failed);
     Ok(tally.failed == 0)
+}
+
+/// Builds the tests without running them. A failure is not reported: the run that follows meets it
+/// again, and counts it.
+///
+/// # Errors
+/// If `cargo` cannot be started.
+fn build_tests(root: &Path, arguments: &[String]) -> Result<(), std::io::Error> {
+    // What follows `--` is for the test programs.
+    let for_cargo = arguments.iter().take_while(|argument| *argument != "--");
+    Command::new(cargo())
+        .current_dir(root)
+        .args(["test", "--workspace", "--no-run"])
+        .args(for_cargo)
+        .stdout(Stdio::null())
+        .status()
+        .map(|_| ())
 }
 
 /// Kills the real binary N times (2,000 by default) at random moments. Returns whether all promises

@@ -5,7 +5,7 @@ use state::Counts;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use blueprint::{Address, Value};
+use blueprint::{Address, DeleteMode, Value};
 use engine::{
     Action, Change, Drift, Drifted, ExportAction, ExportChange, LinkChange, Plan, Reason, Step,
     StepSource,
@@ -284,6 +284,7 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         Action::Read => paint.cyan("?"),
         Action::Detach | Action::None => paint.dim("="),
     };
+    let takes_snapshot = step.delete_mode == DeleteMode::SnapshotFirst;
     let action = match step.action {
         Action::None => "no change, only recorded in the state",
         Action::Read => "read during apply, after its dependencies",
@@ -292,6 +293,7 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         Action::Import => "taken under management",
         Action::Move => "has a new address",
         Action::Replace if step.may_replace => "may replace",
+        Action::Delete if takes_snapshot => "snapshot, then delete",
         other => other.word(),
     };
     let why = if reasons.is_empty() {
@@ -310,6 +312,11 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         }
         _ => "",
     };
+    let snapshot = match step.action {
+        Action::Delete => "",
+        _ if takes_snapshot => ", a snapshot of the old one before its delete",
+        _ => "",
+    };
     let batch = in_batch(step);
     let observed = if step.not_observed {
         "; not observed"
@@ -322,7 +329,7 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         ""
     };
     text.push_str(&format!(
-        "{indent}{sign} {} {} {action}{why}{order}{condition_note}{batch}{observed}{adopts}\n",
+        "{indent}{sign} {} {} {action}{why}{order}{snapshot}{condition_note}{batch}{observed}{adopts}\n",
         paint.bold(&step.address),
         paint.dim(&step.type_name),
     ));
@@ -534,10 +541,8 @@ pub(crate) fn done(counts: Counts) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn former_address_is_indented_as_its_step_is() {
-        let step = r#"{"id": 0, "address": "new", "type": "test/data", "action": "move", "reasons": ["moved"],
-            "moved_from": "old"}"#;
+    /// The text of a step that is given as JSON.
+    fn text_of(step: &str) -> String {
         let step: Step = serde_json::from_str(step).unwrap();
         let mut text = String::new();
         step_text(
@@ -552,9 +557,34 @@ mod tests {
                 drawing: super::super::drawing::plain(false, 80),
             },
         );
+        text
+    }
+
+    #[test]
+    fn former_address_is_indented_as_its_step_is() {
+        let step = r#"{"id": 0, "address": "new", "type": "test/data", "action": "move", "reasons": ["moved"],
+            "moved_from": "old"}"#;
         assert_eq!(
-            text,
+            text_of(step),
             "  > new test/data has a new address: moved\n      it was old\n"
+        );
+    }
+
+    #[test]
+    fn a_snapshot_before_a_delete_is_shown() {
+        let removed = r#"{"id": 0, "address": "disk", "type": "test/data", "action": "delete", "reasons": ["removed"],
+            "delete_mode": "snapshot-first"}"#;
+        let text = text_of(removed);
+        assert!(
+            text.starts_with("  - disk test/data snapshot, then delete"),
+            "{text}"
+        );
+        let replaced = r#"{"id": 0, "address": "disk", "type": "test/data", "action": "replace",
+            "reasons": ["requested"], "replace_order": "create-first", "delete_mode": "snapshot-first"}"#;
+        let text = text_of(replaced);
+        assert!(
+            text.ends_with(", the new one first, a snapshot of the old one before its delete\n"),
+            "{text}"
         );
     }
 }

@@ -490,6 +490,8 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             planned: &Value::Null,
             private: &Value::Null,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
         }
     }
 
@@ -513,6 +515,8 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             planned: &Value::Null,
             private: &private,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
         };
         let result = self.with_error_recorded(session.apply(&call, request).await);
         if let Ok(applied) = &result {

@@ -266,6 +266,8 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             planned: &outputs,
             private: &private,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
         };
         match self.with_error_recorded(session.apply(&call, request).await) {
             Ok(applied) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Asset, Breakpoint, IndexMap, Key, Name, Timeouts, Value};
+use blueprint::{Address, Asset, Breakpoint, DeleteMode, IndexMap, Key, Name, Timeouts, Value};
 use state::seal::Sealer;
 use state::{
     ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Keeping,
@@ -73,6 +73,7 @@ pub fn intent(step: u32, at: &str) -> Entry {
         hides_id: false,
         retain: false,
         protect: false,
+        delete_mode: DeleteMode::Delete,
         type_name: "test/data".into(),
         inputs: Value::map([("input", Value::from(at))]),
         private: Value::Null,
@@ -172,6 +173,7 @@ pub fn record(inputs: Value) -> Record {
         dependencies: Vec::new(),
         retain: false,
         protect: false,
+        delete_mode: DeleteMode::Delete,
         deposed: None,
         token: None,
         attempt: None,
@@ -276,6 +278,7 @@ pub fn full_record() -> Record {
             .to_vec(),
         retain: true,
         protect: true,
+        delete_mode: DeleteMode::SnapshotFirst,
         deposed: Some(Box::new(record(Value::from("s3cret").secret()))),
         token: Some("token-9".into()),
         attempt: Some(Box::new(Record {
@@ -353,6 +356,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         hides_id: false,
         retain: false,
         protect: false,
+        delete_mode: DeleteMode::Delete,
         type_name: "test/everything".into(),
         inputs: every_value(),
         private: every_value(),

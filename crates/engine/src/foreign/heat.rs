@@ -260,7 +260,7 @@ impl Writer<'_> {
         }
         tree.extend(environment.map(|environment| ("environment".into(), environment)));
         tree.insert("resources".into(), Json::Object(resources));
-        // The value of `OS::project_id` in documents. The state has no project, and `stack adopt`
+        // The value of `OS::project_id` in rehearsals. The state has no project, and `stack adopt`
         // does not read it.
         tree.insert("project_id".into(), json!("test_tenant_id"));
         tree.insert("stack_user_project_id".into(), Json::Null);

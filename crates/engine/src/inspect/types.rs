@@ -81,7 +81,10 @@ impl Library {
             };
         }
         if let Some(catalog) = catalogs.of(name) {
-            return Ok(Types::Lists(vec![list(catalog, name)]));
+            // The types of a provider with a name do not begin with it.
+            let is_name = catalog.name.as_deref() == Some(name);
+            let below = if is_name { "" } else { name };
+            return Ok(Types::Lists(vec![list(catalog, below)]));
         }
         if let Some(transform) = catalogs.transform(name) {
             return Ok(Types::Transform(transform));

@@ -105,11 +105,11 @@ fn body<'p>(
 /// A step. Each change has its kind, and a mark if one of its values is secret.
 fn step(step: &Step) -> Json {
     let mut json = json!(hidden_step(step));
-    if let Some(id) = &step.provider_id {
+    if let Some(id) = &step.existing.id {
         json["provider_id"] = json!(id);
     }
     if matches!(step.action, Action::Update | Action::Replace) {
-        json["unchanged"] = json!(step.unchanged);
+        json["unchanged"] = json!(step.existing.unchanged);
     }
     if let Some(links) = &step.links {
         json["links"] = json!(links);

@@ -1,6 +1,6 @@
 //! A resource or a link of the state as machine output.
 
-use blueprint::Value;
+use blueprint::{DeleteMode, Value};
 use serde_json::{Value as Json, json};
 
 use super::value::value;
@@ -42,6 +42,9 @@ pub(super) fn resource(details: &ResourceDetails, reveal: bool) -> Json {
         "protect": record.protect,
         "attention": record.attention,
     });
+    if record.delete_mode != DeleteMode::Delete {
+        json["delete_mode"] = json!(record.delete_mode);
+    }
     if let Some(at) = waiting {
         json["waiting"] = json!(at);
     }

@@ -17,6 +17,8 @@ use engine::{
     DocumentSource, Error, FrontendRun, Installed, InstanceSelector, OperateRequest, Options,
     Session, SessionOptions, StageRequest,
 };
+use state::InstanceName;
+use tempfile::TempDir;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::host::{Counts, Host, KITES, Objects, PLUGIN, Sky, Watcher, config, session, staged};
@@ -494,11 +496,10 @@ const TWO: &str = r#"{"format": 1, "namespace": ["sky", "sea"],
     "sea/boat": {"idField": "id",
       "fields": {"name": {"kind": "string"}, "id": {"kind": "string", "computed": true}}}}}"#;
 
-#[tokio::test]
-async fn a_provider_serves_all_its_namespaces_with_one_session() {
-    let counts = Arc::new(Counts::default());
+/// A provider of two namespaces, which counts its configurations.
+fn of_two_namespaces(catalog: &'static str, counts: &Arc<Counts>) -> InstalledProvider {
     let of_provider = counts.clone();
-    let two = InstalledProvider::new(&["sky", "sea"], move || {
+    InstalledProvider::new(&["sky", "sea"], move || {
         let (process, mut calls) = mpsc::unbounded_channel::<oneshot::Sender<()>>();
         tokio::spawn(async move {
             while let Some(call) = calls.recv().await {
@@ -506,21 +507,31 @@ async fn a_provider_serves_all_its_namespaces_with_one_session() {
             }
         });
         Arc::new(Sky {
-            catalog: Arc::new(provider::read_catalog(TWO).unwrap()),
+            catalog: Arc::new(provider::read_catalog(catalog).unwrap()),
             objects: Objects::default(),
             process,
             counts: of_provider.clone(),
         })
-    });
+    })
+}
+
+/// A session with a configuration in which this provider is installed, too.
+fn session_with(provider: InstalledProvider, toml: &str) -> Result<(Session, TempDir), Error> {
     let mut installed = Installed::clone(&testkit::installed());
-    installed.providers.push(two);
+    installed.providers.push(provider);
     let folder = tempfile::tempdir().unwrap();
     let options = SessionOptions {
         state: Some("memory:".to_owned()),
         ..SessionOptions::default()
     };
-    let config = config(folder.path(), "[providers.sea]\nregion = \"north\"\n").unwrap();
-    let session = Session::new(Arc::new(installed), config, &options, folder.path()).unwrap();
+    let config = config(folder.path(), toml)?;
+    let session = Session::new(Arc::new(installed), config, &options, folder.path())?;
+    Ok((session, folder))
+}
+
+/// Deploys one resource of each namespace, of which the second reads the first. Returns the settings
+/// by the given keys.
+async fn deploy_both<const N: usize>(session: &Session, keys: [&str; N]) -> [Option<Value>; N] {
     let text = "version: 2023-04-20\nresources:\n  a: {type: sky/kite, spec: {name: a}}\n  \
                 b: {type: sea/boat, spec: {name: \"${resources.a.spec.id}\"}}\n";
     let source = DocumentSource::of_text("both.yaml", text);
@@ -530,11 +541,61 @@ async fn a_provider_serves_all_its_namespaces_with_one_session() {
         .ok()
         .unwrap_or_else(|| panic!("{:?}", watcher.0))
         .planned;
-    let settings = ["sky", "sea"].map(|name| planned.shell.settings.get(name).cloned());
-    assert_eq!(settings[0], settings[1], "they share their settings");
+    let settings = keys.map(|name| planned.shell.settings.get(name).cloned());
     let operated = session
         .operate(OperateRequest::of(planned, "me@here"), &mut watcher)
         .await;
     assert!(matches!(operated, Operated::Done(_)), "{:?}", watcher.0);
+    settings
+}
+
+#[tokio::test]
+async fn a_provider_serves_all_its_namespaces_with_one_session() {
+    let counts = Arc::new(Counts::default());
+    let two = of_two_namespaces(TWO, &counts);
+    let (session, _folder) = session_with(two, "[providers.sea]\nregion = \"north\"\n").unwrap();
+    let [sky, sea] = deploy_both(&session, ["sky", "sea"]).await;
+    assert!(sky.is_some());
+    assert_eq!(sky, sea, "they share their settings");
     assert_eq!(counts.configured.load(Ordering::SeqCst), 1);
+}
+
+/// The catalogue of a provider of two namespaces with a name.
+const NAMED: &str = r#"{"format": 1, "name": "air", "namespace": ["sky", "sea"],
+  "settings": {"region": {"kind": "string"}}, "maxParallel": 5,
+  "resourceTypes": {
+    "sky/kite": {"idField": "id",
+      "fields": {"name": {"kind": "string"}, "id": {"kind": "string", "computed": true}}},
+    "sea/boat": {"idField": "id",
+      "fields": {"name": {"kind": "string"}, "id": {"kind": "string", "computed": true}}}}}"#;
+
+#[tokio::test]
+async fn the_name_of_a_provider_is_the_key_of_its_settings_and_limits() {
+    let counts = Arc::new(Counts::default());
+    let toml = "[providers.air]\nregion = \"north\"\n\n[limits.air]\nmax-parallel = 2\n";
+    let two = of_two_namespaces(NAMED, &counts).named("air");
+    let (session, _folder) = session_with(two, toml).unwrap();
+    let settings = deploy_both(&session, ["sky", "sea", "air"]).await;
+    let north = Some(Value::map([("region", Value::text("north"))]));
+    assert_eq!(settings, [north.clone(), north.clone(), north]);
+    assert_eq!(counts.configured.load(Ordering::SeqCst), 1);
+    let catalog = session.library.catalogs.of("sea").unwrap();
+    assert_eq!(catalog.max_parallel, 2);
+    assert_eq!(session.library.catalogs.names().key("sea"), "air");
+}
+
+#[tokio::test]
+async fn a_setting_that_a_named_provider_does_not_have_is_reported_at_its_place() {
+    let counts = Arc::new(Counts::default());
+    let two = of_two_namespaces(NAMED, &counts).named("air");
+    let (session, folder) = session_with(two, "[providers.air]\nplace = 1\n").unwrap();
+    session.library.open_packages(&["sky"]).await;
+    let shell = session.shell(&InstanceName::from_free_text("one"), folder.path());
+    assert_eq!(
+        shell.err().unwrap().causes(),
+        ["line 2, column 1: the provider `air` has no setting `place`; it has `region`"]
+    );
+    let two = of_two_namespaces(NAMED, &counts).named("air");
+    let error = session_with(two, "[limits.airs]\nmax-parallel = 2\n").err();
+    assert_eq!(error.unwrap().causes(), ["there is no provider `airs`"]);
 }

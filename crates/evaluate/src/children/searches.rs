@@ -191,6 +191,7 @@ impl DocumentReader<'_> {
                 blueprint,
                 &child.providers,
                 source.type_name.item.package_name(),
+                self.reading.catalogs.names(),
             ) {
                 return Some((
                     above,

@@ -18,7 +18,9 @@ use state::Record;
 
 use slots::{LinkAt, LinkSlot};
 
-use super::{Evaluation, ExpressionSite, Halt, Member, Members, Need, Outputs, unknown_of};
+use super::{
+    Evaluation, ExpressionSite, Halt, Member, Members, Need, Outputs, RemovalPolicy, unknown_of,
+};
 use crate::resolve::pairing::LinkInstance;
 use crate::resolve::pairing::{EndMember, Ends, Unpaired, pair_up};
 use understand::check::{codes, spec};
@@ -580,7 +582,7 @@ impl Evaluation {
             metadata: Value::Null,
             condition_open,
             protect: false,
-            retain: false,
+            removal: RemovalPolicy::Delete,
             outputs: Outputs::Unknown,
         })))
     }

@@ -5,22 +5,40 @@ use std::sync::Arc;
 use blueprint::{Expr, Resource, ResourceMetadata, Value};
 use diag::Diagnostics;
 use dialect::{ExpressionPart, ExpressionPlace};
+use provider::ResourceType;
 
-use super::{Evaluation, ExpressionSite, Halt, Need, name_in};
+use super::{Evaluation, ExpressionSite, Halt, Need, RemovalPolicy, name_in};
 
 impl Evaluation {
-    /// Whether the removal policy of a resource, or of a child above it, says that the instance is
-    /// kept.
-    pub fn is_retained(
+    /// The removal policy of a resource. If it, or that of a child above it, says that the object is
+    /// kept, the object is kept. Reports a snapshot of an object whose type has none.
+    pub fn removal_policy(
         &mut self,
         site: ExpressionSite<'_>,
         resource: &Resource,
+        ty: &ResourceType,
         found: &mut Diagnostics,
-    ) -> Result<bool, Need> {
-        if let Some(removal) = &resource.removal
-            && self.policy_retains(site, removal, found)?
-        {
-            return Ok(true);
+    ) -> Result<RemovalPolicy, Need> {
+        let mut own = RemovalPolicy::Delete;
+        if let Some(removal) = &resource.removal {
+            own = self.evaluated_policy(site, removal, found)?;
+            let has_snapshots = ty.capabilities.snapshots || ty.takes_anything();
+            if own == RemovalPolicy::Snapshot && !has_snapshots {
+                own = RemovalPolicy::Delete;
+                // The check has refused a policy that it knew.
+                if removal.as_literal().is_none() {
+                    let messages = self.documents.unit(site.unit).checked.rules.messages;
+                    found.push(understand::check::no_snapshot(
+                        name_in(site.owner),
+                        &ty.name,
+                        removal.span,
+                        messages,
+                    ));
+                }
+            }
+        }
+        if own == RemovalPolicy::Retain {
+            return Ok(own);
         }
         let documents = self.documents.clone();
         let mut at = site.unit;
@@ -30,14 +48,15 @@ impl Evaluation {
                 .blueprint()
                 .children
                 .get_index(include as usize);
-            if let Some(removal) = child.and_then(|(_, child)| child.removal.as_deref())
-                && self.policy_retains(ExpressionSite::of(above, site.owner), removal, found)?
-            {
-                return Ok(true);
+            if let Some(removal) = child.and_then(|(_, child)| child.removal.as_deref()) {
+                let site = ExpressionSite::of(above, site.owner);
+                if self.evaluated_policy(site, removal, found)? == RemovalPolicy::Retain {
+                    return Ok(RemovalPolicy::Retain);
+                }
             }
             at = above;
         }
-        Ok(false)
+        Ok(own)
     }
 
     /// Whether the computed protection of a resource says that it must not be deleted or replaced.
@@ -70,12 +89,13 @@ impl Evaluation {
         Ok(false)
     }
 
-    fn policy_retains(
+    /// The policy that an expression states. Reports a word that the dialect does not know.
+    fn evaluated_policy(
         &mut self,
         site: ExpressionSite<'_>,
         removal: &Expr,
         found: &mut Diagnostics,
-    ) -> Result<bool, Need> {
+    ) -> Result<RemovalPolicy, Need> {
         match self.present_at(
             site,
             ExpressionPlace::new(ExpressionPart::Removal, name_in(site.owner), removal),
@@ -92,12 +112,19 @@ impl Evaluation {
                 {
                     found.push(refused.label(removal.span, "it evaluates to this value"));
                 }
-                Ok(value
-                    .as_text()
-                    .is_some_and(|word| word.eq_ignore_ascii_case("retain")))
+                let word = value.revealed();
+                let is = |policy: &str| {
+                    let word = word.as_text();
+                    word.is_some_and(|word| word.eq_ignore_ascii_case(policy))
+                };
+                Ok(match () {
+                    () if is("retain") => RemovalPolicy::Retain,
+                    () if is("snapshot") => RemovalPolicy::Snapshot,
+                    () => RemovalPolicy::Delete,
+                })
             }
             Err(Halt::Need(need)) => Err(need),
-            Err(_) => Ok(false),
+            Err(_) => Ok(RemovalPolicy::Delete),
         }
     }
 

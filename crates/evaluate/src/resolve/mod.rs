@@ -94,6 +94,18 @@ impl Members {
     }
 }
 
+/// What happens to an object that is no longer declared, as far as a document states it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RemovalPolicy {
+    /// It is deleted.
+    #[default]
+    Delete,
+    /// A snapshot of it is taken, then it is deleted.
+    Snapshot,
+    /// It stays in the world.
+    Retain,
+}
+
 /// One instance of a resource.
 #[derive(Clone, Debug)]
 pub struct Member {
@@ -109,9 +121,9 @@ pub struct Member {
     pub condition_open: bool,
     /// Whether the instance must not be deleted or replaced: a computed protection says so.
     pub protect: bool,
-    /// Whether the instance is kept when it is no longer declared: its removal policy, or that of a
-    /// child above it, says so.
-    pub retain: bool,
+    /// What happens to its object when the instance is no longer declared: its own removal policy,
+    /// or that of a child above it.
+    pub removal: RemovalPolicy,
     /// The computed fields of the instance.
     pub outputs: Outputs,
 }

@@ -264,7 +264,9 @@ impl Scope for Frame<'_> {
                 };
                 self.evaluation.offline_files.push(file);
             }
-            return Some(Ok(Value::unknown(None, None)));
+            let function = self.evaluation.declared_function(self.site.unit, ask);
+            let rehearsed = function.and_then(|function| function.rehearsed.clone());
+            return Some(Ok(rehearsed.unwrap_or_else(|| Value::unknown(None, None))));
         }
         let answers = &self.evaluation.answers;
         let refused = &self.evaluation.refused;

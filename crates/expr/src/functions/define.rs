@@ -22,6 +22,7 @@ pub(super) fn function(name: &str, docs: &str, returns: Returns) -> FunctionDef 
         docs: docs.into(),
         examples: Vec::new(),
         native: None,
+        rehearsed: None,
     }
 }
 

@@ -64,6 +64,8 @@ impl OpenSession {
             planned: &Value::Null,
             private: &Value::Null,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
         };
         self.session.apply(&self.call, request).await.unwrap()
     }

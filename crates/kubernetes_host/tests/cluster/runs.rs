@@ -40,6 +40,8 @@ impl OpenSession {
             planned: &Value::Null,
             private: old.map_or(&Value::Null, |old| &old.private),
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
         };
         self.session.apply(&self.call, request).await.unwrap()
     }

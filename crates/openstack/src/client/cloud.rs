@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use ::provider::{ErrorKind, ProviderError, SessionFailure};
+use bytes::Bytes;
 use reqwest::Url;
 use serde_json::Value as Json;
 use tokio::sync::{Mutex, OnceCell, RwLock};
@@ -15,7 +16,7 @@ use super::environment::CloudEnvironment;
 use super::failure::{Delivery, ServiceError};
 use super::identity::{self, KeystoneToken, SignedIn};
 use super::negotiation::{Shown, SupportedVersions};
-use super::request::{Answer, RequestBody, ServiceRequest};
+use super::request::{ServiceAnswer, ServiceRequest};
 use super::service::Microversion;
 use super::transport::{self, Outgoing, RawAnswer, Repeat, Transport};
 use super::{CloudSettings, Service};
@@ -115,7 +116,10 @@ impl Cloud {
     ///
     /// # Errors
     /// If the cloud has no such service, if it does not answer, or if it refuses the request.
-    pub(crate) async fn send(&self, request: ServiceRequest) -> Result<Answer, ServiceError> {
+    pub(crate) async fn send(
+        &self,
+        request: ServiceRequest,
+    ) -> Result<ServiceAnswer, ServiceError> {
         let service = request.service;
         let outgoing = self.outgoing(request)?;
         let answer = self.exchange(outgoing).await;
@@ -134,16 +138,10 @@ impl Cloud {
             true => Repeat::Allowed,
             false => Repeat::Never,
         };
-        let (content_type, body) = match request.body {
-            None => (None, None),
-            Some(RequestBody::Json(json)) => {
-                (Some("application/json"), Some(json.to_string().into()))
-            }
-            Some(RequestBody::Raw {
-                content_type,
-                bytes,
-            }) => (Some(content_type), Some(bytes)),
-        };
+        let json = request.body.map(|json| Bytes::from(json.to_string()));
+        let json = json.map(|bytes| ("application/json", bytes));
+        let raw = request.raw.map(|raw| (raw.content_type, raw.bytes));
+        let (content_type, body) = raw.or(json).unzip();
         let content_type = content_type.map(|it| ("Content-Type", it));
         let own = request
             .headers
@@ -190,7 +188,7 @@ impl Cloud {
             let version = self.version(service);
             let version = version.map(|(name, version)| format!("{name} {}", Shown(version)));
             let version = version.as_deref().map(|it| ("OpenStack-API-Version", it));
-            let added = [("X-Auth-KeystoneToken", token.text.as_str())]
+            let added = [("X-Auth-Token", token.text.as_str())]
                 .into_iter()
                 .chain(version);
             let added = transport::headers(added).map_err(|why| impossible(service, why))?;
@@ -316,7 +314,7 @@ impl Cloud {
         url.set_path(&format!("{}/", path.trim_end_matches('/')));
         let headers = [
             ("Accept", "application/json"),
-            ("X-Auth-KeystoneToken", token.text.as_str()),
+            ("X-Auth-Token", token.text.as_str()),
         ];
         let outgoing = Outgoing {
             service,
@@ -333,7 +331,7 @@ impl Cloud {
 }
 
 /// The answer of a service, if it is a success.
-fn understood(service: Service, answer: RawAnswer) -> Result<Answer, ServiceError> {
+fn understood(service: Service, answer: RawAnswer) -> Result<ServiceAnswer, ServiceError> {
     if !(200..300).contains(&answer.status) {
         return Err(answer.error(service));
     }
@@ -362,7 +360,7 @@ fn understood(service: Service, answer: RawAnswer) -> Result<Answer, ServiceErro
             ..ServiceError::lost(service, message)
         });
     };
-    Ok(Answer {
+    Ok(ServiceAnswer {
         status: answer.status,
         body,
         bytes: answer.body,
@@ -388,7 +386,7 @@ impl Cloud {
         let token = self.token_text().await;
         let request = ServiceRequest::get(Service::Identity, "auth/tokens");
         let answer = self
-            .send(request.with_header("X-Subject-KeystoneToken", token))
+            .send(request.with_header("X-Subject-Token", token))
             .await;
         let body = answer.ok()?.body;
         body["token"]["user"]["id"].as_str().map(str::to_owned)

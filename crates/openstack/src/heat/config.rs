@@ -39,7 +39,7 @@ impl Configs {
     }
 
     /// The content of the config with an id. `None` if the text is not an id, or the id is unknown.
-    fn get(&self, text: &str) -> Option<Value> {
+    pub(super) fn get(&self, text: &str) -> Option<Value> {
         let plain = plain_id(text)?;
         self.known
             .lock()

@@ -27,7 +27,8 @@ use provider::{
 };
 
 use self::config::Configs;
-pub(crate) use self::names::{physical_name, short_digest};
+pub(crate) use self::mime::{MimePart, message};
+pub(crate) use self::names::{physical_name, short_digest, uuid};
 use crate::packed::PackedTypes;
 use providers::random_source::RandomSource;
 
@@ -210,6 +211,12 @@ impl Session for HeatProvider {
 }
 
 impl HeatProvider {
+    /// The content of the configuration with an id. `None` if the text is not an id, or no
+    /// configuration with the id was created or read in this run.
+    pub(crate) fn config(&self, id: &str) -> Option<Value> {
+        self.configs.get(id)
+    }
+
     /// Carries out an operation. Returns the computed fields.
     async fn act(
         &self,

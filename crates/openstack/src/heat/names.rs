@@ -50,7 +50,7 @@ fn shortened(name: &str) -> String {
 }
 
 /// A UUID for the resource that a call creates. `what` distinguishes several UUIDs of one call.
-pub(super) fn uuid(call: &Call, what: &str) -> Uuid {
+pub(crate) fn uuid(call: &Call, what: &str) -> Uuid {
     let digest = digest(&["uuid", what, &call.token]);
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&digest[..16]);

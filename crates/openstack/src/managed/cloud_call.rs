@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use ::provider::{Call, ErrorKind, ProviderError, ResourceType};
+use blueprint::Name;
 use serde_json::Value as Json;
 
 use super::names::{NameCache, ObjectKind};
-use crate::client::{Answer, Cloud, ServiceError, ServiceRequest};
+use crate::client::{Cloud, ServiceAnswer, ServiceError, ServiceRequest};
+use crate::heat::{HeatProvider, physical_name};
 
 /// A call of the contract with the cloud that it is for.
 #[derive(Clone, Copy)]
@@ -17,6 +19,8 @@ pub(crate) struct CloudCall<'a> {
     pub(crate) ty: &'a ResourceType,
     /// The ids that names were resolved to in this session.
     pub(crate) names: &'a NameCache,
+    /// The types that live in the state, for texts that name a configuration by its id.
+    pub(crate) heat: &'a HeatProvider,
 }
 
 impl<'a> CloudCall<'a> {
@@ -24,7 +28,10 @@ impl<'a> CloudCall<'a> {
     ///
     /// # Errors
     /// As [`Cloud::send`].
-    pub(crate) async fn send(&self, request: ServiceRequest) -> Result<Answer, ServiceError> {
+    pub(crate) async fn send(
+        &self,
+        request: ServiceRequest,
+    ) -> Result<ServiceAnswer, ServiceError> {
         self.cloud.send(request).await
     }
 
@@ -62,6 +69,24 @@ impl<'a> CloudCall<'a> {
         self.names.id_of(self, kind, text).await
     }
 
+    /// The body of the answer to a request for an object that attributes of many others show. It is
+    /// asked once in a session, so changes made meanwhile may be missing.
+    ///
+    /// # Errors
+    /// The error of the request.
+    pub(crate) async fn get_once(&self, request: ServiceRequest) -> Result<Json, ProviderError> {
+        self.names.object(self, request).await
+    }
+
+    /// The generated name of an object that a create with this token makes.
+    pub(crate) fn physical_name(&self, token: &str) -> Name {
+        let create = Call {
+            token: token.into(),
+            ..self.call.clone()
+        };
+        physical_name(&create)
+    }
+
     /// Waits.
     ///
     /// # Errors
@@ -74,6 +99,42 @@ impl<'a> CloudCall<'a> {
             )),
             () = tokio::time::sleep(time) => Ok(()),
         }
+    }
+}
+
+/// The time that something in the cloud may take, asked for with growing pauses.
+pub(crate) struct Patience {
+    left: Duration,
+    before: u32,
+}
+
+impl Patience {
+    /// A limit of some seconds.
+    pub(crate) fn of_seconds(seconds: u64) -> Patience {
+        Patience {
+            left: Duration::from_secs(seconds),
+            before: 0,
+        }
+    }
+
+    /// Waits before the next question. `what` says what is waited for, as a phrase.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TimedOut`] once the limit is reached; as [`CloudCall::wait`].
+    pub(crate) async fn pause(
+        &mut self,
+        on: CloudCall<'_>,
+        what: &str,
+    ) -> Result<(), ProviderError> {
+        if self.left.is_zero() {
+            let message = format!("gave up waiting until {what}");
+            return Err(ProviderError::new(ErrorKind::TimedOut, message));
+        }
+        let pause = pause(self.before);
+        on.wait(pause).await?;
+        self.left = self.left.saturating_sub(pause);
+        self.before += 1;
+        Ok(())
     }
 }
 

@@ -3,19 +3,20 @@
 use std::fmt;
 use std::time::Duration;
 
+use ::provider::json::{from_json, to_json};
 use ::provider::{
     Applied, ApplyRequest, BoxFuture, ErrorKind, Observed, Operation, PlanRequest, Planned,
-    ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType, Verdict,
+    ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType,
+    Verdict,
 };
 use blueprint::{FieldPath, Name, Value};
 use serde_json::{Value as Json, json};
 
-use super::hooks::SpecChange;
-use super::mapping::{Recorded, fields_of};
-use super::table::{Busy, Property, Reading, State, Target, Update};
+use super::hooks::{ASIDE, Deletion, PRIVATE, SpecChange};
+use super::mapping::{Recorded, fields_of, id_of, is_part_of};
+use super::table::{Busy, Parent, Property, Reading, State, Target, Unset, Update};
 use super::{CloudCall, Hooks, JsonMap, Mark, body_of, json_of, pause};
-use crate::client::{Answer, Delivery, Service, ServiceError, ServiceRequest};
-use crate::heat::physical_name;
+use crate::client::{ServiceAnswer, Delivery, Service, ServiceError, ServiceRequest};
 
 /// The time that a refusal which clears with time is awaited.
 const PATIENCE: Duration = Duration::from_secs(75);
@@ -86,8 +87,10 @@ pub(crate) struct Managed {
     /// The name of the type.
     pub(crate) name: &'static str,
     pub(crate) service: Service,
-    /// The path of the collection below the version of the service.
+    /// The path of the collection below the version of the service; with `{parent}` below a parent.
     pub(crate) path: &'static str,
+    /// The object below whose path the objects are.
+    pub(crate) parent: Option<Parent>,
     /// The key around one object; empty if there is none.
     pub(crate) envelope: &'static str,
     /// The key around a list of objects.
@@ -116,22 +119,60 @@ enum Status {
 }
 
 impl Managed {
-    fn one(&self, id: &str) -> String {
-        format!("{}/{id}", self.path)
+    /// The path of the collection. That of objects below a parent follows from their spec.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Document`] if the spec names no parent.
+    async fn collection(&self, on: CloudCall<'_>, spec: &JsonMap) -> Result<String, ProviderError> {
+        let Some(Parent { property, kind }) = self.parent else {
+            return Ok(self.path.to_owned());
+        };
+        let Some(named) = spec.get(property).and_then(Json::as_str) else {
+            let message = format!("the {} is not known", kind.word);
+            return Err(ProviderError::new(ErrorKind::Document, message).at(property));
+        };
+        let id = on
+            .id_of(kind, named)
+            .await
+            .map_err(|error| error.at(property))?;
+        Ok(self.path.replace("{parent}", &id))
     }
 
-    fn unwrapped(&self, mut body: Json) -> Json {
-        match self.envelope {
-            "" => body,
-            envelope => body[envelope].take(),
+    /// The path of one object.
+    async fn one(
+        &self,
+        on: CloudCall<'_>,
+        spec: &JsonMap,
+        id: &str,
+    ) -> Result<String, ProviderError> {
+        Ok(format!("{}/{id}", self.collection(on, spec).await?))
+    }
+
+    /// The object in an answer; an empty one if the answer has none.
+    fn unwrapped(&self, body: Json) -> Json {
+        let object = match (self.envelope, body) {
+            ("", body) => body,
+            (envelope, Json::Object(mut entries)) => entries.remove(envelope).unwrap_or_default(),
+            _ => Json::Null,
+        };
+        match object.is_object() {
+            true => object,
+            false => json!({}),
         }
     }
 
-    fn wrapped(&self, body: JsonMap) -> Json {
+    fn wrapped(&self, mut body: JsonMap) -> Json {
+        let beside = self.hooks.beside_envelope().iter();
+        let mut outer: JsonMap = beside
+            .filter_map(|field| body.remove_entry(*field))
+            .collect();
         match self.envelope {
-            "" => Json::Object(body),
-            envelope => json!({ envelope: body }),
+            "" => outer.extend(body),
+            envelope => {
+                outer.insert(envelope.to_owned(), Json::Object(body));
+            }
         }
+        Json::Object(outer)
     }
 
     /// Whether the template may name the object. Other objects have their mark in each case.
@@ -140,8 +181,21 @@ impl Managed {
     }
 
     /// Reads an object; `None` if it does not exist.
-    async fn object(&self, on: CloudCall<'_>, id: &str) -> Result<Option<Json>, ProviderError> {
-        match on.send(ServiceRequest::get(self.service, self.one(id))).await {
+    async fn object(
+        &self,
+        on: CloudCall<'_>,
+        spec: &JsonMap,
+        id: &str,
+    ) -> Result<Option<Json>, ProviderError> {
+        let path = match self.one(on, spec, id).await {
+            Ok(path) => path,
+            // Without its parent, the object does not exist either.
+            Err(error) if self.parent.is_some() && error.kind == ErrorKind::Document => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        match on.send(ServiceRequest::get(self.service, path)).await {
             Ok(answer) => Ok(Some(self.unwrapped(answer.body))),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error.into_provider_error(false)),
@@ -156,40 +210,89 @@ impl Managed {
         spec: &JsonMap,
     ) -> Result<Option<Json>, Option<ProviderError>> {
         let generated = self.names_objects() && !spec.contains_key("name");
-        let marked = call_with_token(on.call, token);
-        let name = physical_name(&marked);
+        let name = on.physical_name(token);
         let taken = match self.mark {
             Mark::Text(field) => spec.contains_key(field),
             Mark::None => true,
-            Mark::Tag(_) | Mark::Entry(_) => false,
+            Mark::Tag(_) | Mark::Entry(_) | Mark::Unique(_) | Mark::Name => false,
+        };
+        let unique = match (self.mark, generated) {
+            (Mark::Unique(fields), false) => {
+                self.unique_fields(on, spec, fields).await.map_err(Some)?
+            }
+            _ => JsonMap::new(),
         };
         let query = match generated {
             true => Some(("name", name.to_string())),
             false if taken => return Err(None),
             false => self.mark.query(token),
         };
-        let request = ServiceRequest::get(self.service, self.list_path());
+        let collection = self.collection(on, spec).await.map_err(Some)?;
+        let all = || ServiceRequest::get(self.service, self.list_path(collection));
+        let request = self.hooks.list_call().unwrap_or_else(all);
         let request = match query {
             Some((field, value)) => request.with_query(field, value),
             None => request,
         };
         let mut answer = on.get(request).await.map_err(Some)?;
-        let Json::Array(all) = answer[self.list].take() else {
+        let all = answer.get_mut(self.list).map(Json::take);
+        let Some(Json::Array(all)) = all else {
             return Ok(None);
         };
-        let is_it = |object: &Json| match generated {
-            true => object["name"] == name.as_ref(),
-            false => self.mark.is_on(token, object),
+        let sent = match self.mark {
+            Mark::Name if !generated => {
+                Some(body_of(on, self.properties, spec).await.map_err(Some)?)
+            }
+            _ => None,
         };
-        Ok(all.into_iter().find(is_it))
+        let is_it = |object: &Json| match (&sent, self.mark) {
+            (Some(sent), _) => is_as_sent(sent, object),
+            (None, _) if generated => object["name"] == name.as_ref(),
+            (None, Mark::Unique(_)) => {
+                let mut fields = unique.iter();
+                fields.all(|(field, value)| is_part_of(value, &object[field]))
+            }
+            (None, _) => self.mark.is_on(token, object),
+        };
+        let inner = |object: Json| self.in_list(object);
+        Ok(all.into_iter().map(inner).find(is_it))
+    }
+
+    /// An object of a list. Some lists have an envelope around each object.
+    fn in_list(&self, object: Json) -> Json {
+        match object.get(self.envelope) {
+            Some(Json::Object(_)) => self.unwrapped(object),
+            _ => object,
+        }
+    }
+
+    /// The fields that tell an object from all others, as a create sends them. Fields that it does
+    /// not send are null.
+    async fn unique_fields(
+        &self,
+        on: CloudCall<'_>,
+        spec: &JsonMap,
+        fields: &[&str],
+    ) -> Result<JsonMap, ProviderError> {
+        let mut body = body_of(on, self.properties, spec).await?;
+        self.hooks.create_body(on, spec, &mut body).await?;
+        let value = |field: &&str| ((*field).to_owned(), body.remove(*field).unwrap_or_default());
+        Ok(fields.iter().map(value).collect())
     }
 
     /// The path of the list of objects with all their fields.
-    fn list_path(&self) -> String {
+    fn list_path(&self, collection: String) -> String {
         match self.service {
-            Service::Compute | Service::Volume => format!("{}/detail", self.path),
-            _ => self.path.to_owned(),
+            Service::Compute | Service::Volume if self.lists_ids() => {
+                format!("{collection}/detail")
+            }
+            _ => collection,
         }
+    }
+
+    /// Whether the plain list of the collection has only the ids and names of objects.
+    fn lists_ids(&self) -> bool {
+        ["servers", "volumes"].contains(&self.path)
     }
 
     fn status_of(&self, object: &Json) -> Status {
@@ -210,7 +313,9 @@ impl Managed {
             return Status::Pending(format!("it is {status}"));
         }
         let reason = why.split('.').try_fold(object, |at, name| at.get(name));
-        let reason = reason.and_then(Json::as_str).filter(|text| !text.is_empty());
+        let reason = reason
+            .and_then(Json::as_str)
+            .filter(|text| !text.is_empty());
         Status::Broken(match reason {
             Some(reason) => format!("it is {status}: {reason}"),
             None => format!("it is {status}"),
@@ -224,57 +329,38 @@ impl Managed {
         mut object: Json,
         recorded: Recorded<'_>,
     ) -> Result<Applied, ProviderError> {
-        let id = self.id_of(on, &object)?;
+        let id = self.id_of(&object)?;
         let ready = match self.status_of(&object) {
             Status::Ready => {
                 self.hooks.complete(on, &mut object).await?;
                 Ready::Yes
             }
             Status::Pending(_) => Ready::Pending,
-            Status::Broken(reason) => Ready::Broken(vec![reason.into()]),
+            Status::Broken(reason) => Ready::Broken(vec![self.why(on, &object, reason).await]),
         };
         self.mark.remove(&mut object);
         let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
         Ok(Applied {
             ready,
+            private: from_json(&object[ASIDE][PRIVATE]),
             ..Applied::ready(id, fields)
         })
     }
 
-    fn id_of(&self, on: CloudCall<'_>, object: &Json) -> Result<Name, ProviderError> {
-        let field = on.ty.id_field.as_deref().unwrap_or("id");
-        let id = object[field].as_str().filter(|id| !id.is_empty());
-        id.map(Name::from).ok_or_else(|| {
+    /// The reason why an object is broken, with what the service tells elsewhere.
+    async fn why(&self, on: CloudCall<'_>, object: &Json, reason: String) -> Name {
+        match self.hooks.failure(on, object).await {
+            Some(more) => format!("{reason}: {more}").into(),
+            None => reason.into(),
+        }
+    }
+
+    fn id_of(&self, object: &Json) -> Result<Name, ProviderError> {
+        id_of(self.hooks, object).ok_or_else(|| {
+            let field = self.hooks.id_field();
             let message = format!("{} returned an object without `{field}`", self.service);
             ProviderError::new(ErrorKind::OutcomeUnknown, message)
         })
-    }
-
-    /// Sends a request again while the service refuses it for a reason that clears with time.
-    async fn patiently(
-        &self,
-        on: CloudCall<'_>,
-        operation: Operation,
-        request: ServiceRequest,
-    ) -> Result<Answer, ServiceError> {
-        let mut waited = Duration::ZERO;
-        for before in 0.. {
-            let error = match on.send(request.clone()).await {
-                Ok(answer) => return Ok(answer),
-                Err(error) => error,
-            };
-            let clears = self.busy.iter().any(|busy| {
-                busy.operation == operation
-                    && error.status() == Some(busy.status)
-                    && (busy.name.is_empty() || error.name.as_deref() == Some(busy.name))
-            });
-            let pause = pause(before);
-            if !clears || waited >= PATIENCE || on.wait(pause).await.is_err() {
-                return Err(error);
-            }
-            waited += pause;
-        }
-        unreachable!("the loop ends with an answer")
     }
 
     async fn create_object(
@@ -285,12 +371,16 @@ impl Managed {
         let spec = json_of(request.desired)?;
         let mut body = body_of(on, self.properties, &spec).await?;
         if self.names_objects() && !body.contains_key("name") {
-            body.insert("name".to_owned(), json!(physical_name(on.call).as_ref()));
+            body.insert(
+                "name".to_owned(),
+                json!(on.physical_name(&on.call.token).as_ref()),
+            );
         }
         self.hooks.create_body(on, &spec, &mut body).await?;
         self.mark.write(&on.call.token, &mut body);
-        let post = ServiceRequest::post(self.service, self.path, self.wrapped(body));
-        let sent = self.patiently(on, Operation::Create, post).await;
+        let collection = self.collection(on, &spec).await?;
+        let post = ServiceRequest::post(self.service, collection, self.wrapped(body));
+        let sent = patiently(on, self.busy, Operation::Create, post).await;
         let mut object = match sent {
             Ok(answer) => self.unwrapped(answer.body),
             Err(error) => self.found_after(on, error, &spec).await?,
@@ -302,6 +392,10 @@ impl Managed {
         if let Err(error) = self.hooks.created(on, &spec, &mut object).await {
             // The object exists, so the error must not lose it.
             let partial = self.applied(on, object, recorded).await.ok();
+            let partial = partial.map(|applied| Applied {
+                ready: Ready::Broken(vec![error.message.clone().into()]),
+                ..applied
+            });
             return Err(ProviderError {
                 partial: partial.map(Box::new),
                 ..error
@@ -309,8 +403,10 @@ impl Managed {
         }
         // Services that work in the background answer with the id alone.
         if !self.state.field.is_empty() && object.get(self.state.field).is_none() {
-            let id = self.id_of(on, &object)?;
-            object = self.object(on, &id).await?.unwrap_or(object);
+            let id = self.id_of(&object)?;
+            let aside = object[ASIDE].take();
+            object = self.object(on, &spec, &id).await?.unwrap_or(object);
+            object[ASIDE] = aside;
         }
         self.applied(on, object, recorded).await
     }
@@ -347,27 +443,37 @@ impl Managed {
         request: &ApplyRequest<'_>,
     ) -> Result<Applied, ProviderError> {
         let id = request.id.unwrap_or_default();
-        let Some(mut object) = self.object(on, id).await? else {
+        let (prior, desired) = (json_of(request.prior_inputs)?, json_of(request.desired)?);
+        let Some(mut object) = self.object(on, &prior, id).await? else {
             let message = format!("{} has no object {id} any more", self.service);
             return Err(ProviderError::new(ErrorKind::NotFound, message));
         };
-        let (prior, desired) = (json_of(request.prior_inputs)?, json_of(request.desired)?);
+        let (private, _) = to_json(request.private).unwrap_or_default();
+        object[ASIDE] = json!({ PRIVATE: private });
         let change = SpecChange {
             prior: &prior,
             desired: &desired,
         };
-        let body = self.changed_fields(on, change, &object).await?;
+        if let Some((property, reason)) = self.hooks.refuses(change) {
+            return Err(ProviderError::new(ErrorKind::Document, reason).at(property));
+        }
+        let mut body = self.changed_fields(on, change, &object).await?;
+        self.hooks
+            .update_body(on, change, &object, &mut body)
+            .await?;
         if !body.is_empty() {
-            let (path, body) = (self.one(id), self.wrapped(body));
+            let (path, body) = (self.one(on, &prior, id).await?, self.wrapped(body));
             let call = match self.update {
                 Update::Put => Some(ServiceRequest::put(self.service, path, body)),
                 Update::Patch => Some(ServiceRequest::patch(self.service, path, body)),
                 Update::Hook | Update::Never => None,
             };
             if let Some(call) = call {
-                let answer = self.patiently(on, Operation::Update, call).await;
+                let answer = patiently(on, self.busy, Operation::Update, call).await;
                 let answer = answer.map_err(|error| error.into_provider_error(true))?;
+                let aside = object[ASIDE].take();
                 object = self.unwrapped(answer.body);
+                object[ASIDE] = aside;
             }
         }
         self.hooks.update(on, change, &mut object).await?;
@@ -392,15 +498,27 @@ impl Managed {
             let Target::Field { field, reading, .. } = property.target else {
                 continue;
             };
-            let same = match reading {
-                Reading::Shown => body.get(field) == object.get(field),
-                Reading::Recorded => body.get(field) == before.get(field),
+            let (sent, is_as_before) = (body.get(field), body.get(field) == before.get(field));
+            let same = match (reading, sent, object.get(field)) {
+                // Services add entries to maps. An entry that the document no longer has counts.
+                (Reading::Shown, Some(sent), Some(shown)) => {
+                    sent == shown || is_as_before && is_part_of(sent, shown)
+                }
+                (Reading::Shown, None, _) | (Reading::Recorded, ..) => is_as_before,
+                (Reading::Shown, Some(_), None) => false,
             };
-            let removed = !body.contains_key(field) && before.contains_key(field);
+            let removed = sent.is_none() && before.contains_key(field);
             if same {
                 body.remove(field);
             } else if removed && property.name != "name" {
-                body.insert(field.to_owned(), Json::Null);
+                let value = match property.unset {
+                    Unset::Null => Json::Null,
+                    Unset::Text => json!(""),
+                    Unset::List => json!([]),
+                    Unset::True => json!(true),
+                    Unset::Kept => continue,
+                };
+                body.insert(field.to_owned(), value);
             }
         }
         // Entries of a spread map are sent if they have changed.
@@ -419,22 +537,56 @@ impl Managed {
         let id = request.id.unwrap_or_default();
         let spec = json_of(request.prior_inputs)?;
         self.hooks.before_delete(on, id, &spec).await?;
-        let call = ServiceRequest::delete(self.service, self.one(id));
-        match self.patiently(on, Operation::Delete, call).await {
+        let path = match self.one(on, &spec, id).await {
+            Ok(path) => path,
+            // The parent is gone, and the object with it.
+            Err(error) if self.parent.is_some() && error.kind == ErrorKind::Document => {
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let call = ServiceRequest::delete(self.service, path);
+        match patiently(on, self.busy, Operation::Delete, call).await {
+            Ok(_) if self.deletes_later() => self.wait_until_gone(on, &spec, id).await?,
             Ok(_) => {}
-            Err(error) if error.is_not_found() => return Ok(()),
-            Err(error) => return Err(error.into_provider_error(true)),
+            Err(error) if error.is_not_found() => {}
+            Err(error) => {
+                let in_use = error.status() == Some(409);
+                let mut error = error.into_provider_error(true);
+                let blockers = match in_use {
+                    true => self.hooks.blockers(on, id).await.unwrap_or_default(),
+                    false => Vec::new(),
+                };
+                if !blockers.is_empty() {
+                    error.message = format!("{}; used by {}", error.message, blockers.join(", "));
+                }
+                return Err(error);
+            }
         }
-        if !self.deletes_later() {
-            return Ok(());
-        }
+        let (private, _) = to_json(request.private).unwrap_or_default();
+        self.hooks.after_delete(on, &private).await
+    }
+
+    /// Waits until a deleted object does not exist any more.
+    async fn wait_until_gone(
+        &self,
+        on: CloudCall<'_>,
+        spec: &JsonMap,
+        id: &str,
+    ) -> Result<(), ProviderError> {
         let mut waited = Duration::ZERO;
         for before in 0.. {
-            let Some(object) = self.object(on, id).await? else {
+            let Some(object) = self.object(on, spec, id).await? else {
                 break;
             };
-            if let Status::Broken(reason) = self.status_of(&object) {
-                return Err(ProviderError::new(ErrorKind::Permanent, reason));
+            match self.hooks.deletion(on, &object).await? {
+                Deletion::Going => {}
+                Deletion::Done => break,
+                Deletion::ByStatus => {
+                    if let Status::Broken(reason) = self.status_of(&object) {
+                        return Err(ProviderError::new(ErrorKind::Permanent, reason));
+                    }
+                }
             }
             if waited >= DELETION {
                 let message = format!("{} has not deleted {id} in time", self.service);
@@ -457,22 +609,24 @@ impl Managed {
         on: CloudCall<'_>,
         request: ReadRequest<'_>,
     ) -> Result<ReadOutcome, ProviderError> {
+        let spec = json_of(request.inputs)?;
         let found = match (request.id.filter(|id| !id.is_empty()), request.token) {
-            (Some(id), _) => self.object(on, id).await?,
+            (Some(id), _) => self.object(on, &spec, id).await?,
             (None, None) => return Ok(ReadOutcome::Unknown),
-            (None, Some(token)) => {
-                let spec = json_of(request.inputs)?;
-                match self.find(on, token, &spec).await {
-                    Ok(found) => found,
-                    Err(None) => return Ok(ReadOutcome::Unknown),
-                    Err(Some(error)) => return Err(error),
+            (None, Some(token)) => match self.find(on, token, &spec).await {
+                Ok(None) => {
+                    self.hooks.not_created(on, token).await?;
+                    None
                 }
-            }
+                Ok(found) => found,
+                Err(None) => return Ok(ReadOutcome::Unknown),
+                Err(Some(error)) => return Err(error),
+            },
         };
         let Some(mut object) = found else {
             return Ok(ReadOutcome::Absent);
         };
-        let id = self.id_of(on, &object)?;
+        let id = self.id_of(&object)?;
         self.mark.remove(&mut object);
         let recorded = Recorded {
             inputs: request.inputs,
@@ -492,7 +646,8 @@ impl Managed {
         request: ReadRequest<'_>,
     ) -> Result<Readiness, ProviderError> {
         let id = request.id.unwrap_or_default();
-        let Some(mut object) = self.object(on, id).await? else {
+        let spec = json_of(request.inputs)?;
+        let Some(mut object) = self.object(on, &spec, id).await? else {
             let gone = format!("{id} was deleted while it was waited for");
             return Ok(Readiness::Broken(vec![gone.into()]));
         };
@@ -508,7 +663,7 @@ impl Managed {
         let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
         Ok(match status {
             Status::Ready => Readiness::Ready(fields),
-            Status::Broken(reason) => Readiness::Broken(vec![reason.into()]),
+            Status::Broken(reason) => Readiness::Broken(vec![self.why(on, &object, reason).await]),
             Status::Pending(why) => Readiness::NotYet {
                 why: Some(why.into()),
                 fields,
@@ -524,11 +679,10 @@ impl Managed {
     ) -> Result<Planned, ProviderError> {
         let mut planned = Planned::by_policy(Some(on.ty), &request);
         let (prior, desired) = (json_of(request.prior_inputs)?, json_of(request.desired)?);
-        if self.hooks.deletes_first(&prior, &desired) {
-            planned.verdict = Verdict::Replace {
-                delete_first: Some(true),
-            };
-        }
+        let change = SpecChange {
+            prior: &prior,
+            desired: &desired,
+        };
         for property in self.properties {
             let known = request.desired.get(property.name);
             let is_known = known.is_some_and(|value| !value.has_unknown());
@@ -536,7 +690,8 @@ impl Managed {
             let (Some(old), Some(new), true) = (old, new, is_known && old != new) else {
                 continue;
             };
-            let only = |value: &Json| JsonMap::from_iter([(property.name.to_owned(), value.clone())]);
+            let only =
+                |value: &Json| JsonMap::from_iter([(property.name.to_owned(), value.clone())]);
             let (old, new) = (only(old), only(new));
             let one = std::slice::from_ref(property);
             // A name that no object has is an error of the call, not of the plan: an object may have
@@ -546,6 +701,25 @@ impl Managed {
                 && old == new
             {
                 planned.only_recorded.push(FieldPath::from(property.name));
+            }
+        }
+        if let Some((property, reason)) = self.hooks.refuses(change) {
+            let refusal = ProviderDiagnostic::error(property, reason);
+            planned.diagnostics.push(refusal);
+        }
+        let is_new = |name: &str| {
+            change.has(name) && !planned.only_recorded.contains(&FieldPath::from(name))
+        };
+        let mut fields = on.ty.schema.fields.iter();
+        let replaces = fields.any(|(name, field)| field.must_recreate && is_new(name));
+        if self.hooks.must_replace(change) || replaces || !planned.replaces.is_empty() {
+            // Without a reason to delete first, the catalogue decides.
+            let first = self.hooks.deletes_first(&prior, &desired);
+            let must = self.hooks.must_replace(change);
+            if first || must {
+                planned.verdict = Verdict::Replace {
+                    delete_first: first.then_some(true),
+                };
             }
         }
         Ok(planned)
@@ -559,6 +733,8 @@ impl Handler for Managed {
 
     fn adjust(&self, ty: &mut ResourceType) {
         ty.capabilities.finds = self.mark != Mark::None;
+        // The id of an object below a parent does not lead to it.
+        ty.capabilities.imports = self.parent.is_none();
     }
 
     fn create<'a>(
@@ -610,8 +786,47 @@ impl Handler for Managed {
     }
 }
 
+/// Sends a request again while the service refuses it for a reason that clears with time.
+///
+/// # Errors
+/// The refusal, once it has been awaited; any other error at once.
+pub(crate) async fn patiently(
+    on: CloudCall<'_>,
+    refusals: &[Busy],
+    operation: Operation,
+    request: ServiceRequest,
+) -> Result<ServiceAnswer, ServiceError> {
+    let mut waited = Duration::ZERO;
+    let mut before = 0;
+    loop {
+        let error = match on.send(request.clone()).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let clears = refusals.iter().any(|busy| {
+            busy.operation == operation
+                && error.status() == Some(busy.status)
+                && (busy.name.is_empty() || error.name.as_deref() == Some(busy.name))
+        });
+        let pause = pause(before);
+        if !clears || waited >= PATIENCE || on.wait(pause).await.is_err() {
+            return Err(error);
+        }
+        waited += pause;
+        before += 1;
+    }
+}
+
+/// Whether an object has the fields that a create sent, as far as it shows them.
+fn is_as_sent(sent: &JsonMap, object: &Json) -> bool {
+    let mut shown = sent
+        .iter()
+        .filter_map(|(field, value)| Some((value, object.get(field)?)));
+    object["name"] == sent["name"] && shown.all(|(sent, shown)| sent == shown)
+}
+
 /// The call with another token: that of the create that is looked up.
-fn call_with_token(call: &::provider::Call, token: &str) -> ::provider::Call {
+pub(super) fn call_with_token(call: &::provider::Call, token: &str) -> ::provider::Call {
     ::provider::Call {
         token: token.into(),
         ..call.clone()

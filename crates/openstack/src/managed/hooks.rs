@@ -5,6 +5,25 @@ use futures::FutureExt as _;
 use serde_json::Value as Json;
 
 use super::{CloudCall, JsonMap};
+use crate::client::ServiceRequest;
+
+/// The key under which hooks keep in an object what its service does not show with it: parts for
+/// attributes, and private data. It is no field of the object.
+pub(crate) const ASIDE: &str = "cyan:aside";
+
+/// The key below [`ASIDE`] of the private data, which the record keeps.
+pub(crate) const PRIVATE: &str = "private";
+
+/// How far the deletion of an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deletion {
+    /// It goes on.
+    Going,
+    /// The object is deleted, although it is still shown.
+    Done,
+    /// The status of the object decides.
+    ByStatus,
+}
 
 /// What a type does beyond its table. Each method does nothing unless a type has its own. Specs are
 /// the JSON of what the document declares; properties that are not set are absent.
@@ -32,6 +51,19 @@ pub(crate) trait Hooks: Sync {
         std::future::ready(Ok(())).boxed()
     }
 
+    /// Completes the body of an update, which has the changed fields. `object` is the object before
+    /// the call. Without fields nothing is sent.
+    fn update_body<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        change: SpecChange<'a>,
+        object: &'a Json,
+        body: &'a mut JsonMap,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, change, object, body);
+        std::future::ready(Ok(())).boxed()
+    }
+
     /// Changes what the update call of the table does not. `object` is the object after the call
     /// and takes what changes. Returns whether the object is ready at once.
     fn update<'a>(
@@ -55,6 +87,16 @@ pub(crate) trait Hooks: Sync {
         std::future::ready(Ok(())).boxed()
     }
 
+    /// What keeps an object from being deleted, for people.
+    fn blockers<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<String>, ProviderError>> {
+        let _ = (on, id);
+        std::future::ready(Ok(Vec::new())).boxed()
+    }
+
     /// Adds parts to an object that the service does not show with it, for attributes. Called once
     /// an operation has made the object ready, not when a plan reads it.
     fn complete<'a>(
@@ -70,6 +112,85 @@ pub(crate) trait Hooks: Sync {
     fn attribute(&self, name: &str, object: &Json) -> Option<Json> {
         let _ = (name, object);
         None
+    }
+
+    /// The value of a property that an object shows in another form, in the form of templates.
+    /// `None` if the table decides. `declared` is the value as last sent.
+    fn property(&self, name: &str, object: &Json, declared: &Json) -> Option<Json> {
+        let _ = (name, object, declared);
+        None
+    }
+
+    /// Why the service cannot make a change in place: the property and the reason. The plan refuses
+    /// the change.
+    fn refuses(&self, change: SpecChange<'_>) -> Option<(&'static str, &'static str)> {
+        let _ = change;
+        None
+    }
+
+    /// Whether a change that the service could make in place replaces the object.
+    fn must_replace(&self, change: SpecChange<'_>) -> bool {
+        let _ = change;
+        false
+    }
+
+    /// Whether only [`Hooks::complete`] finds the value of an attribute. Otherwise the field of the
+    /// same name has it, if there is one.
+    fn needs_completion(&self, attribute: &str) -> bool {
+        let _ = attribute;
+        false
+    }
+
+    /// The reason why an object is broken, if the object does not show it.
+    fn failure<'a>(&'a self, on: CloudCall<'a>, object: &'a Json) -> BoxFuture<'a, Option<String>> {
+        let _ = (on, object);
+        std::future::ready(None).boxed()
+    }
+
+    /// The request for the list of all objects with all their fields; `None` for the collection.
+    fn list_call(&self) -> Option<ServiceRequest> {
+        None
+    }
+
+    /// The field of an object with the id by which the service addresses it.
+    fn id_field(&self) -> &'static str {
+        "id"
+    }
+
+    /// The fields of the body of a create that stand beside the envelope.
+    fn beside_envelope(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Looks at an object whose deletion the service has accepted.
+    fn deletion<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        object: &'a Json,
+    ) -> BoxFuture<'a, Result<Deletion, ProviderError>> {
+        let _ = (on, object);
+        std::future::ready(Ok(Deletion::ByStatus)).boxed()
+    }
+
+    /// Acts after the object is gone, for example on helper objects in the private data.
+    fn after_delete<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        private: &'a Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, private);
+        std::future::ready(Ok(())).boxed()
+    }
+
+    /// Acts after no object was found for the token of a create, for example on helper objects that
+    /// the create left.
+    fn not_created<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        token: &'a str,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, token);
+        std::future::ready(Ok(())).boxed()
     }
 
     /// Whether the old object of a replacement must be deleted before the new one is made.

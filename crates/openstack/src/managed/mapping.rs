@@ -5,6 +5,7 @@ use ::provider::{BoxFuture, ErrorKind, ProviderError};
 use blueprint::{FieldPath, Map, Name, PathStep, Value};
 use serde_json::Value as Json;
 
+use super::hooks::ASIDE;
 use super::table::{Form, Property, Reading, Target};
 use super::{CloudCall, Hooks};
 
@@ -17,9 +18,8 @@ pub(crate) type JsonMap = serde_json::Map<String, Json>;
 /// # Errors
 /// [`ErrorKind::Document`] at a value that JSON cannot express.
 pub(crate) fn json_of(spec: &Value) -> Result<JsonMap, ProviderError> {
-    let (json, _) = to_json(spec).map_err(|error| {
-        ProviderError::new(ErrorKind::Document, error.problem).at(error.path)
-    })?;
+    let (json, _) = to_json(spec)
+        .map_err(|error| ProviderError::new(ErrorKind::Document, error.problem).at(error.path))?;
     let Json::Object(mut entries) = json else {
         return Ok(JsonMap::new());
     };
@@ -75,7 +75,9 @@ fn sent_value<'a>(
     Box::pin(async move {
         Ok(match form {
             Form::Same => value.clone(),
-            Form::Cidr => value.as_str().map_or_else(|| value.clone(), |it| network_of(it).into()),
+            Form::Cidr => value
+                .as_str()
+                .map_or_else(|| value.clone(), |it| network_of(it).into()),
             Form::Mac => match value.as_str() {
                 Some(text) => text.to_lowercase().into(),
                 None => value.clone(),
@@ -124,7 +126,10 @@ fn at_item(at: usize, error: ProviderError) -> ProviderError {
 fn network_of(text: &str) -> String {
     let parts = text.split_once('/');
     let parsed = parts.and_then(|(address, length)| {
-        Some((address.parse::<std::net::IpAddr>().ok()?, length.parse::<u32>().ok()?))
+        Some((
+            address.parse::<std::net::IpAddr>().ok()?,
+            length.parse::<u32>().ok()?,
+        ))
     });
     match parsed {
         Some((std::net::IpAddr::V4(address), length)) if length <= 32 => {
@@ -159,26 +164,96 @@ fn shown_value(form: &Form, value: &Json) -> Json {
 }
 
 fn shown_entries(properties: &[Property], object: &Json) -> Json {
-    let shown = properties.iter().filter_map(|property| match property.target {
-        Target::Field { field, form, .. } => {
-            let value = object.get(field).filter(|value| !value.is_null())?;
-            Some((property.name.to_owned(), shown_value(&form, value)))
-        }
-        Target::Spread | Target::Hook | Target::Ignored => None,
-    });
+    let shown = properties
+        .iter()
+        .filter_map(|property| match property.target {
+            Target::Field { field, form, .. } => {
+                let value = object.get(field).filter(|value| !value.is_null())?;
+                Some((property.name.to_owned(), shown_value(&form, value)))
+            }
+            Target::Spread | Target::Hook | Target::Ignored => None,
+        });
     Json::Object(shown.collect())
 }
 
 /// The recorded values that an object does not show.
-pub(super) struct Recorded<'a> {
+pub(crate) struct Recorded<'a> {
     /// The inputs as last sent.
-    pub(super) inputs: &'a Value,
+    pub(crate) inputs: &'a Value,
     /// The fields as last answered; null if there are none.
-    pub(super) fields: &'a Value,
+    pub(crate) fields: &'a Value,
+}
+
+/// A value that an object shows: the recorded one if it says the same, otherwise what the document
+/// declares of the shown one.
+fn as_recorded(shown: Json, name: &str, recorded: &Recorded<'_>) -> Value {
+    let candidates = [recorded.fields.get(name), recorded.inputs.get(name)];
+    let mut known = candidates.into_iter().flatten();
+    let same = known.find(|value| {
+        to_json(value).is_ok_and(|(json, _)| !json.is_null() && is_part_of(&json, &shown))
+    });
+    if let Some(same) = same {
+        return same.clone();
+    }
+    let declared = recorded.inputs.get(name).map(to_json);
+    match declared {
+        Some(Ok((declared, _))) => from_json(&declared_part(&declared, shown)),
+        Some(Err(_)) | None => from_json(&shown),
+    }
+}
+
+/// Whether a value says nothing that another one contradicts: a map may have more entries, lists
+/// may have another order, and numbers the form of texts.
+pub(crate) fn is_part_of(part: &Json, whole: &Json) -> bool {
+    match (part, whole) {
+        (Json::Object(part), Json::Object(whole)) => part.iter().all(|(name, value)| {
+            value.is_null()
+                || whole
+                    .get(name)
+                    .is_some_and(|other| is_part_of(value, other))
+        }),
+        (Json::Array(part), Json::Array(whole)) if part.len() == whole.len() => {
+            let mut left: Vec<&Json> = whole.iter().collect();
+            part.iter().all(|item| {
+                let found = left.iter().position(|other| is_part_of(item, other));
+                found.is_some_and(|at| {
+                    left.swap_remove(at);
+                    true
+                })
+            })
+        }
+        (Json::String(text), Json::Number(number)) | (Json::Number(number), Json::String(text)) => {
+            number.to_string() == *text
+        }
+        (part, whole) => part == whole,
+    }
+}
+
+/// What of a shown value the document declares: of maps, only the entries that it writes.
+fn declared_part(declared: &Json, shown: Json) -> Json {
+    match (declared, shown) {
+        (Json::Object(declared), Json::Object(shown)) => {
+            let entries = shown.into_iter().filter_map(|(name, value)| {
+                let declared = declared.get(&name).filter(|value| !value.is_null())?;
+                let part = declared_part(declared, value);
+                Some((name, part))
+            });
+            Json::Object(entries.collect())
+        }
+        (Json::Array(declared), Json::Array(shown)) if declared.len() == shown.len() => {
+            let parts = declared.iter().zip(shown);
+            Json::Array(
+                parts
+                    .map(|(one, shown)| declared_part(one, shown))
+                    .collect(),
+            )
+        }
+        (_, shown) => shown,
+    }
 }
 
 /// The fields of a resource: the properties and attributes that an object shows.
-pub(super) fn fields_of(
+pub(crate) fn fields_of(
     on: CloudCall<'_>,
     properties: &[Property],
     hooks: &dyn Hooks,
@@ -191,15 +266,31 @@ pub(super) fn fields_of(
         answered.or_else(|| recorded.inputs.get(name)).cloned()
     };
     for property in properties {
-        let shown = match property.target {
-            Target::Field {
-                field,
-                form,
-                reading: Reading::Shown,
-            } if object.get(field).is_some() => {
-                Some(from_json(&shown_value(&form, &object[field])))
-            }
-            Target::Field { .. } | Target::Spread | Target::Hook | Target::Ignored => {
+        let declared = recorded.inputs.get(property.name);
+        // Services and other resources set what the document does not, so that is no value of a
+        // property. Nothing is recorded of an object that is imported.
+        let is_free = declared.is_none_or(Value::is_null) && property.name != "name";
+        if is_free && !recorded.inputs.is_null() {
+            continue;
+        }
+        let declared = declared.and_then(|value| to_json(value).ok());
+        let declared = declared.map_or(Json::Null, |(json, _)| json);
+        let own = hooks.property(property.name, object, &declared);
+        let shown = match (own, property.target) {
+            (Some(value), _) => Some(from_json(&value)),
+            (
+                None,
+                Target::Field {
+                    field,
+                    form,
+                    reading: Reading::Shown,
+                },
+            ) if object.get(field).is_some() => Some(as_recorded(
+                shown_value(&form, &object[field]),
+                property.name,
+                &recorded,
+            )),
+            (None, Target::Field { .. } | Target::Spread | Target::Hook | Target::Ignored) => {
                 known(property.name)
             }
         };
@@ -209,20 +300,40 @@ pub(super) fn fields_of(
     }
     for (attribute, field) in on.ty.attribute_names() {
         let own = hooks.attribute(attribute, object);
-        let value = match attribute.as_ref() {
-            "show" => Some(from_json(object)),
-            _ => match own {
-                Some(value) => Some(from_json(&value)),
-                None => object.get(attribute.as_ref()).map(from_json),
-            },
+        let value = match (own, attribute.as_ref()) {
+            (own, "show") => Some(from_json(&without_aside(own.as_ref().unwrap_or(object)))),
+            (Some(value), _) => Some(from_json(&value)),
+            (None, field) if hooks.needs_completion(field) => None,
+            (None, field) => object.get(field).map(from_json),
         };
         // What only an operation learns stays as it was recorded.
         let value = value.or_else(|| recorded.fields.get(field).cloned());
         fields.insert(field.clone(), value.unwrap_or_default());
     }
     if let Some(id) = &on.ty.id_field {
-        let value = object.get(id.as_ref()).map(from_json);
+        let value = match id.as_ref() {
+            "id" => id_of(hooks, object).map(Value::Text),
+            field => object.get(field).map(from_json),
+        };
         fields.insert(id.clone(), value.unwrap_or_default());
     }
     Value::Map(fields.into())
+}
+
+/// An object as its service shows it.
+fn without_aside(object: &Json) -> Json {
+    let mut shown = object.clone();
+    if let Some(entries) = shown.as_object_mut() {
+        entries.remove(ASIDE);
+    }
+    shown
+}
+
+/// The id of an object; `None` if it has none. Some ids are numbers.
+pub(super) fn id_of(hooks: &dyn Hooks, object: &Json) -> Option<Name> {
+    match object.get(hooks.id_field())? {
+        Json::String(id) if !id.is_empty() => Some(id.as_str().into()),
+        Json::Number(id) => Some(id.to_string().into()),
+        _ => None,
+    }
 }

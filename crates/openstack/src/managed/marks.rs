@@ -18,12 +18,18 @@ pub(crate) enum Mark {
     Tag(&'static str),
     /// In this map, under the key `cyan`.
     Entry(&'static str),
+    /// In no field: the service has at most one object with these fields, so a second create would
+    /// have been refused.
+    Unique(&'static [&'static str]),
+    /// The name is the mark, because the service refuses a second object with it. The other fields
+    /// must be those of the create, so that an object of somebody else is not taken for the own one.
+    Name,
     /// In no field: an object with its name cannot be told from another one.
     None,
 }
 
 /// The key of the mark in a map.
-const KEY: &str = "cyan";
+pub(crate) const KEY: &str = "cyan";
 
 /// The mark of a create.
 pub(crate) fn mark_of(token: &str) -> String {
@@ -50,7 +56,7 @@ impl Mark {
                     entries.insert(KEY.to_owned(), json!(mark));
                 }
             }
-            Mark::None => {}
+            Mark::Unique(_) | Mark::Name | Mark::None => {}
         }
     }
 
@@ -64,7 +70,7 @@ impl Mark {
                 tags.is_some_and(|tags| tags.iter().any(|tag| *tag == mark.as_str()))
             }
             Mark::Entry(field) => object[field][KEY] == mark.as_str(),
-            Mark::None => false,
+            Mark::Unique(_) | Mark::Name | Mark::None => false,
         }
     }
 
@@ -73,26 +79,39 @@ impl Mark {
         match self {
             Mark::Text(field) => Some((field, mark_of(token))),
             Mark::Tag(_) => Some(("tags", mark_of(token))),
-            Mark::Entry(_) | Mark::None => None,
+            Mark::Entry(_) | Mark::Unique(_) | Mark::Name | Mark::None => None,
+        }
+    }
+
+    /// The marks that an object has, to be kept when its place is written again.
+    pub(crate) fn kept(self, object: &Json) -> Vec<Json> {
+        let is_mark = |value: &&Json| value.as_str().is_some_and(|it| it.starts_with("cyan-"));
+        match self {
+            Mark::Tag(field) => {
+                let tags = object[field].as_array().into_iter().flatten();
+                tags.filter(is_mark).cloned().collect()
+            }
+            Mark::Entry(field) => object[field].get(KEY).cloned().into_iter().collect(),
+            Mark::Text(_) | Mark::Unique(_) | Mark::Name | Mark::None => Vec::new(),
         }
     }
 
     /// Removes the mark from an object as it is read, so that it is no value of a property.
-    pub(super) fn remove(self, object: &mut Json) {
+    pub(crate) fn remove(self, object: &mut Json) {
         let is_mark = |value: &Json| value.as_str().is_some_and(|text| text.starts_with("cyan-"));
         match self {
             Mark::Text(field) if is_mark(&object[field]) => object[field] = json!(""),
             Mark::Tag(field) => {
-                if let Some(tags) = object[field].as_array_mut() {
+                if let Some(tags) = object.get_mut(field).and_then(Json::as_array_mut) {
                     tags.retain(|tag| !is_mark(tag));
                 }
             }
             Mark::Entry(field) => {
-                if let Some(entries) = object[field].as_object_mut() {
+                if let Some(entries) = object.get_mut(field).and_then(Json::as_object_mut) {
                     entries.remove(KEY);
                 }
             }
-            Mark::Text(_) | Mark::None => {}
+            Mark::Text(_) | Mark::Unique(_) | Mark::Name | Mark::None => {}
         }
     }
 }

@@ -2,7 +2,8 @@
 //! one handler that creates, reads, updates and deletes them.
 //!
 //! `table.rs` has the form of a table, `mapping.rs` the conversion of values, `handler.rs` the
-//! operations, `names.rs` the ids of names.
+//! operations, `names.rs` the ids of names. `relation.rs` and `settings.rs` handle what is no object
+//! of a collection.
 //!
 //! Not here: the tables (`types`).
 
@@ -12,14 +13,19 @@ mod hooks;
 mod mapping;
 mod marks;
 mod names;
+mod relation;
+mod settings;
 mod table;
 
-pub(crate) use self::cloud_call::{CloudCall, pause};
-pub(crate) use self::handler::{Handler, Managed};
-pub(crate) use self::hooks::{Hooks, SpecChange};
+pub(crate) use self::cloud_call::{CloudCall, Patience, pause};
+pub(crate) use self::handler::{Handler, Managed, patiently};
+pub(crate) use self::hooks::{ASIDE, Deletion, Hooks, PRIVATE, SpecChange};
 pub(crate) use self::mapping::{JsonMap, body_of, json_of};
-pub(crate) use self::marks::Mark;
+pub(crate) use self::marks::{KEY, Mark, mark_of};
 pub(crate) use self::names::{NameCache, ObjectKind, Search};
+pub(crate) use self::relation::{Related, Relation};
+pub(crate) use self::settings::Setting;
 pub(crate) use self::table::{
-    Busy, Form, State, Update, each, hook, ignored, list, reference, renamed, same, spread,
+    Busy, Form, Parent, Property, State, Unset, Update, each, hook, ignored, list, reference,
+    renamed, same, spread,
 };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::provider::{ErrorKind, ProviderError};
+use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
 use super::CloudCall;
@@ -27,13 +28,23 @@ pub(crate) struct ObjectKind {
 pub(crate) enum Search {
     /// By the parameter `name` of the query.
     ByQuery,
+    /// By another parameter of the query: the objects have no names.
+    ByField(&'static str),
+    /// By the parameter `name`, among the objects of the project: administrators see others too.
+    InProject,
     /// In the list of all objects. The parameter of the query makes the list complete.
     InList(Option<(&'static str, &'static str)>),
 }
 
-/// The ids of names.
+/// The ids of names, and objects that attributes of many others show.
 #[derive(Default)]
-pub(crate) struct NameCache(Mutex<HashMap<(&'static str, String), Arc<OnceCell<String>>>>);
+pub(crate) struct NameCache {
+    ids: CellMap<(&'static str, String), String>,
+    objects: CellMap<String, Json>,
+}
+
+/// Values that are looked up once.
+type CellMap<K, V> = Mutex<HashMap<K, Arc<OnceCell<V>>>>;
 
 impl NameCache {
     /// The id of an object that a template names by its id or its name.
@@ -52,11 +63,28 @@ impl NameCache {
             return Ok(text.to_owned());
         }
         let cell = {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
             let key = (kind.path, text.to_owned());
             known.entry(key).or_default().clone()
         };
         let found = cell.get_or_try_init(|| find(on, kind, text)).await?;
+        Ok(found.clone())
+    }
+
+    /// The answer to a request for an object. It is asked once in a session.
+    ///
+    /// # Errors
+    /// The error of the request.
+    pub(super) async fn object(
+        &self,
+        on: &CloudCall<'_>,
+        request: ServiceRequest,
+    ) -> Result<Json, ProviderError> {
+        let cell = {
+            let mut known = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+            known.entry(request.path.clone()).or_default().clone()
+        };
+        let found = cell.get_or_try_init(|| on.get(request)).await?;
         Ok(found.clone())
     }
 }
@@ -70,13 +98,27 @@ async fn find(
     let request = ServiceRequest::get(kind.service, kind.path);
     let request = match kind.search {
         Search::ByQuery => request.with_query("name", text),
+        Search::ByField(field) => request.with_query(field, text),
+        Search::InProject => {
+            let request = request.with_query("name", text);
+            request.with_query("project_id", on.cloud.project.clone())
+        }
         Search::InList(Some((name, value))) => request.with_query(name, value),
         Search::InList(None) => request,
     };
     let answer = on.get(request).await?;
     let all = answer[kind.list].as_array();
+    // An id goes before a name: another object may have the id as its name.
+    let is_id = all.into_iter().flatten().any(|it| it["id"] == text);
+    if is_id {
+        return Ok(text.to_owned());
+    }
     let matches = all.into_iter().flatten();
-    let matches = matches.filter(|it| it["name"] == text || it["id"] == text);
+    let field = match kind.search {
+        Search::ByField(field) => field,
+        Search::ByQuery | Search::InProject | Search::InList(_) => "name",
+    };
+    let matches = matches.filter(|it| it[field] == text);
     let ids: Vec<&str> = matches.filter_map(|it| it["id"].as_str()).collect();
     let word = kind.word;
     match ids.as_slice() {

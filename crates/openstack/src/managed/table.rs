@@ -10,6 +10,21 @@ pub(crate) struct Property {
     /// Its name in templates.
     pub(crate) name: &'static str,
     pub(crate) target: Target,
+    /// What the field becomes when the document no longer sets the property.
+    pub(crate) unset: Unset,
+}
+
+/// What a field becomes when the document no longer sets its property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unset {
+    Null,
+    /// The empty text.
+    Text,
+    /// The empty list.
+    List,
+    True,
+    /// It stays as it is: the service has no value for it.
+    Kept,
 }
 
 /// What a property becomes.
@@ -74,6 +89,11 @@ impl Property {
         }
     }
 
+    /// Says what the field becomes when the document no longer sets the property.
+    pub(crate) const fn when_unset(self, unset: Unset) -> Property {
+        Property { unset, ..self }
+    }
+
     const fn field(name: &'static str, field: &'static str, form: Form) -> Property {
         Property {
             name,
@@ -82,6 +102,15 @@ impl Property {
                 form,
                 reading: Reading::Shown,
             },
+            unset: Unset::Null,
+        }
+    }
+
+    const fn without_field(name: &'static str, target: Target) -> Property {
+        Property {
+            name,
+            target,
+            unset: Unset::Kept,
         }
     }
 }
@@ -122,26 +151,17 @@ pub(crate) const fn one(name: &'static str, properties: &'static [Property]) -> 
 
 /// A property with a map whose entries are fields of the object.
 pub(crate) const fn spread(name: &'static str) -> Property {
-    Property {
-        name,
-        target: Target::Spread,
-    }
+    Property::without_field(name, Target::Spread)
 }
 
 /// A property that the hooks of its type carry out.
 pub(crate) const fn hook(name: &'static str) -> Property {
-    Property {
-        name,
-        target: Target::Hook,
-    }
+    Property::without_field(name, Target::Hook)
 }
 
 /// A property without an effect on the object.
 pub(crate) const fn ignored(name: &'static str) -> Property {
-    Property {
-        name,
-        target: Target::Ignored,
-    }
+    Property::without_field(name, Target::Ignored)
 }
 
 /// How an object shows that it is ready.
@@ -165,6 +185,14 @@ impl State {
         failed: &[],
         why: "",
     };
+}
+
+/// The object below whose path the objects of a type are: a rule is below its policy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parent {
+    /// The property that names the parent. Its id takes the place of `{parent}` in the path.
+    pub(crate) property: &'static str,
+    pub(crate) kind: &'static ObjectKind,
 }
 
 /// How objects of a type are changed.

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Field, FieldPath, IndexMap, Kind, Name, Resource, Value};
+use blueprint::{Address, DeleteMode, Field, FieldPath, IndexMap, Kind, Name, Resource, Value};
 use diag::Diagnostics;
 use evaluate::answers::{Answers, PinnedRead};
 use evaluate::question::ProviderInstance;
-use evaluate::resolve::{Evaluation, Member, Members, Outputs};
+use evaluate::resolve::{Evaluation, Member, Members, RemovalPolicy};
 use evaluate::world::World;
 use provider::{Plans, ResourceType};
 use state::{Record, Snapshot, StatusOp, StatusWord};
@@ -19,9 +19,9 @@ use understand::partial::with_actual;
 use understand::secret_marks::mark_fields;
 
 use crate::addresses::SelectedAddresses;
-use crate::codes;
 use crate::decision::{Decision, Lineage, PrivateData, Protection};
 use crate::drafting::decided::{DecidedSoFar, conclude};
+use crate::drafting::external::settle_external;
 use crate::drafting::groups::common_dependencies;
 use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
 use crate::drafting::members::redraw;
@@ -73,6 +73,7 @@ pub(crate) async fn decide_level(
     let documents = evaluation.documents.clone();
     let mut drafts = Vec::with_capacity(resources.len());
     let mut kept = Vec::new();
+    let mut external = Vec::new();
     for index in resources {
         let Some((unit, _, resource)) = documents.resource(*index) else {
             continue;
@@ -80,8 +81,8 @@ pub(crate) async fn decide_level(
         let Some(ty) = documents.resource_type(*index) else {
             continue;
         };
-        if let Some(id) = &resource.lifecycle.external {
-            settle_external(evaluation, *index, resource, ty, id, snapshot, found);
+        if resource.lifecycle.external.is_some() {
+            external.push(*index);
             continue;
         }
         let provider = instance_of(evaluation, *index, snapshot, found);
@@ -120,6 +121,7 @@ pub(crate) async fn decide_level(
             }
         }
     }
+    settle_external(evaluation, &external, snapshot, world, found).await;
     request_replacements(&mut drafts, replace);
     replace_managed_resources(&mut drafts, &decided.replaced);
     request_tied_replacements(&mut drafts, &documents, &decided.replaced);
@@ -485,8 +487,12 @@ fn initial_decision(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> 
         provider,
         dependencies,
         protection: Protection {
-            retain: resource.lifecycle.retain || member.retain,
+            retain: resource.lifecycle.retain || member.removal == RemovalPolicy::Retain,
             protect: resource.lifecycle.protect || member.protect,
+            delete_mode: match member.removal {
+                RemovalPolicy::Snapshot => DeleteMode::SnapshotFirst,
+                RemovalPolicy::Delete | RemovalPolicy::Retain => DeleteMode::Delete,
+            },
             restricted: resource.lifecycle.restricted,
         },
         lineage: Lineage {
@@ -510,41 +516,4 @@ pub(crate) fn abstract_source(address: &Address, name: &Name) -> Name {
             .to_string()
             .into()
     }
-}
-
-/// Sets the outputs of an external object, which the instance does not change: other elements read
-/// its id.
-fn settle_external(
-    evaluation: &mut Evaluation,
-    index: u32,
-    resource: &Resource,
-    ty: &ResourceType,
-    id: &Name,
-    snapshot: &Snapshot,
-    found: &mut Diagnostics,
-) {
-    let messages = evaluation.documents.root().checked.rules.messages;
-    let Some(member) = evaluation.member_mut(index, None) else {
-        return;
-    };
-    if snapshot.records.contains_key(&member.address) {
-        let mut changed = codes::EXTERNAL_CHANGED
-            .new(format!(
-                "`{}` is managed by this instance and cannot become an external resource",
-                member.address
-            ))
-            .label(resource.span, "declared as external now")
-            .help("declare the external object under another name, and remove this resource");
-        let mistake = dialect::Mistake::ExternalChanged {
-            resource: &member.address.name,
-            type_name: &resource.type_name.item,
-        };
-        changed.native_message = messages.of(&mistake).map(Box::new);
-        found.push(changed);
-    }
-    let fields = ty
-        .id_field
-        .iter()
-        .map(|field| (field.clone(), Value::Text(id.clone())));
-    member.outputs = Outputs::Known(Value::map(fields.collect::<Vec<_>>()));
 }

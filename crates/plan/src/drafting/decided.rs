@@ -55,8 +55,14 @@ pub(crate) fn conclude(
     // The provider finds no difference, but the engine makes the call anyway.
     let is_overruled = decision.action == Action::Update
         && opinion.is_some_and(|opinion| opinion.verdict == Verdict::Same);
+    // The provider has planned an update of the old object.
+    let is_about_old_object = decision.action == Action::Replace
+        && decision
+            .ty
+            .as_ref()
+            .is_some_and(|ty| ty.capabilities.judges_replacements());
     let planned = opinion
-        .filter(|_| !is_overruled)
+        .filter(|_| !is_overruled && !is_about_old_object)
         .and_then(|opinion| opinion.outputs.as_ref());
     let outputs = match decision.action {
         Action::Create | Action::Replace | Action::Update if planned.is_some() => {

@@ -172,7 +172,7 @@ pub(crate) fn evaluate_member(
         None if resource.lifecycle.external.is_some() => Value::unknown(None, None),
         None => return Ok(EvaluatedMember::Failed),
     };
-    let retain = evaluation.is_retained(site, resource, found)?;
+    let removal = evaluation.removal_policy(site, resource, ty, found)?;
     let protect = evaluation.is_protected(site, resource, found)?;
     let outputs = Outputs::Unknown;
     Ok(EvaluatedMember::Present(Box::new(Member {
@@ -182,7 +182,7 @@ pub(crate) fn evaluate_member(
         metadata,
         condition_open,
         protect,
-        retain,
+        removal,
         outputs,
     })))
 }

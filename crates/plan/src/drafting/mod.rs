@@ -7,6 +7,7 @@
 mod decide;
 mod decided;
 pub(crate) mod deletions;
+pub(crate) mod external;
 pub(crate) mod groups;
 pub(crate) mod level;
 mod link_dependencies;

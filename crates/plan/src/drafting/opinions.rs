@@ -13,6 +13,7 @@ use evaluate::answers::{Answers, ProviderOpinion};
 use evaluate::resolve::Evaluation;
 use evaluate::world::World;
 use provider::{CheckRequest, PlanMode, PlanPhase, PlanRequest, Plans};
+use understand::links::contribution::{Contribution, carry_over};
 
 use crate::decision::Decision;
 use crate::drafting::verdicts::apply_opinion;
@@ -93,11 +94,16 @@ pub(crate) async fn ask_providers(
     store_opinions(evaluation, drafts, opinions, found);
     for decision in drafts.iter_mut() {
         if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
+            let was_replaced = decision.action == Action::Replace;
             apply_opinion(
                 decision,
                 opinion,
                 resource_of(&evaluation.documents, decision),
             );
+            if was_replaced && decision.action == Action::Update {
+                let written = evaluation.links.written_into(&decision.address);
+                keep_object(decision, written);
+            }
         }
     }
     // A provider that decides also plans the new resource of a replacement.
@@ -148,6 +154,19 @@ pub(crate) async fn ask_providers(
             decision.desired = inputs;
         }
     }
+}
+
+/// Turns the spec of a new object into the spec of the object that stays: links have written into
+/// it.
+fn keep_object(decision: &mut Decision, written: &[Contribution]) {
+    let Some(record) = decision.prior.clone() else {
+        return;
+    };
+    if !written.is_empty() {
+        let document = decision.desired.clone();
+        decision.desired = carry_over(&document, written.iter(), &record.inputs, &document);
+    }
+    decision.record_differs = decision.differs_from(&record);
 }
 
 /// The value that two plans agree on; unknown where they differ.
@@ -269,6 +288,12 @@ pub(crate) fn plans_of(decision: &Decision) -> Plans {
         .map_or(Plans::Never, |ty| ty.capabilities.plans)
 }
 
+/// Whether the recorded object has another type than the new one.
+fn is_of_other_type(decision: &Decision) -> bool {
+    let record = decision.prior.as_deref();
+    record.is_some_and(|record| record.type_name != decision.type_name)
+}
+
 /// The mode in which the provider of a draft is asked to plan; `None` if it is not asked.
 pub(crate) fn mode_of(decision: &Decision) -> Option<PlanMode> {
     let adopts = decision
@@ -282,6 +307,10 @@ pub(crate) fn mode_of(decision: &Decision) -> Option<PlanMode> {
         }
         (Plans::Always, Action::Replace) => Some(PlanMode::Replace),
         (Plans::Updates, Action::Update) => Some(PlanMode::Update),
+        // An object of another type means nothing to the provider.
+        (Plans::Updates, Action::Replace) if !adopts && !is_of_other_type(decision) => {
+            Some(PlanMode::Update)
+        }
         (_, Action::Create) if adopts => Some(PlanMode::Create),
         (_, Action::Replace) if adopts => Some(PlanMode::Replace),
         _ => None,

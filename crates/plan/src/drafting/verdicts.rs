@@ -24,27 +24,84 @@ pub(crate) fn apply_opinion(
     if decides {
         return apply_verdict(decision, opinion, resource);
     }
+    let judges_replacements = decision
+        .ty
+        .as_ref()
+        .is_some_and(|ty| ty.capabilities.judges_replacements());
+    if decision.action == Action::Replace && judges_replacements {
+        return judge_replacement(decision, opinion, resource);
+    }
     if decision.action != Action::Update {
         return;
     }
     for change in &mut decision.changes {
-        change.forces |= opinion.replaces.iter().any(|path| is_under(change, path));
+        change.forces |= opinion.replaces.iter().any(|path| change.is_under(path));
     }
-    if decision.changes.iter().any(|change| change.forces) {
+    if forcing_reason(decision) {
         decision.action = Action::Replace;
         decision.reasons.insert(0, Reason::FieldForces);
+        order_by_verdict(decision, opinion, resource);
     } else {
-        decision.only_recorded = !decision.changes.is_empty()
-            && decision.reasons == [Reason::Changed]
-            && decision.changes.iter().all(|change| {
-                opinion
-                    .only_recorded
-                    .iter()
-                    .any(|path| is_under(change, path))
-            });
+        decision.only_recorded = changes_only_record(decision, opinion);
     }
     if !opinion.private.is_null() {
         decision.private.planned = opinion.private.clone();
+    }
+}
+
+/// Whether an update needs no call: the document has changed only fields whose changes mean the same
+/// object.
+fn changes_only_record(decision: &Decision, opinion: &ProviderOpinion) -> bool {
+    let mut changes = decision.changes.iter();
+    !decision.changes.is_empty()
+        && decision.reasons == [Reason::Changed]
+        && changes.all(|change| opinion.only_records(change))
+}
+
+/// Applies the opinion of a provider that does not decide to a replacement. The provider may say that
+/// the changes which force it mean the same object, and in which order it must be made. Nothing else
+/// of the opinion counts, because it is about the old object.
+fn judge_replacement(
+    decision: &mut Decision,
+    opinion: &ProviderOpinion,
+    resource: Option<&Resource>,
+) {
+    let forced = forcing_reason(decision);
+    for change in &mut decision.changes {
+        change.forces &= !opinion.only_records(change);
+        change.forces |= opinion.replaces.iter().any(|path| change.is_under(path));
+    }
+    // A failed, expired or requested object is replaced whatever its fields mean.
+    let only_by_fields = decision.private.expired.is_none()
+        && decision
+            .reasons
+            .iter()
+            .all(|reason| matches!(reason, Reason::FieldForces | Reason::Drifted));
+    if forced && only_by_fields && !forcing_reason(decision) {
+        decision.action = Action::Update;
+        decision.may_replace = false;
+        for reason in &mut decision.reasons {
+            if *reason == Reason::FieldForces {
+                *reason = Reason::Changed;
+            }
+        }
+        decision.only_recorded = changes_only_record(decision, opinion);
+        if !opinion.private.is_null() {
+            decision.private.planned = opinion.private.clone();
+        }
+        return;
+    }
+    order_by_verdict(decision, opinion, resource);
+}
+
+/// Sets the order of a replacement if the provider names one.
+fn order_by_verdict(
+    decision: &mut Decision,
+    opinion: &ProviderOpinion,
+    resource: Option<&Resource>,
+) {
+    if let Verdict::Replace { delete_first } = opinion.verdict {
+        set_order(decision, delete_first, resource);
     }
 }
 
@@ -85,7 +142,7 @@ fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: O
         Verdict::Update => {
             let demanded = resource.map_or(&[][..], |one| &one.lifecycle.replace_on_changes);
             for change in &mut decision.changes {
-                change.forces = demanded.iter().any(|path| is_under(change, path));
+                change.forces = demanded.iter().any(|path| change.is_under(path));
             }
             decision.action = match forcing_reason(decision) {
                 true => Action::Replace,
@@ -102,7 +159,7 @@ fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: O
         Verdict::Replace { delete_first } => {
             decision.action = Action::Replace;
             for change in &mut decision.changes {
-                change.forces = opinion.replaces.iter().any(|path| is_under(change, path));
+                change.forces = opinion.replaces.iter().any(|path| change.is_under(path));
             }
             let forcing: Vec<&Change> = decision
                 .changes
@@ -177,13 +234,15 @@ fn forcing_reason(decision: &Decision) -> bool {
 
 /// Sets the order of a replacement: the document's if it has one, else the provider's.
 fn set_order(decision: &mut Decision, delete_first: Option<bool>, resource: Option<&Resource>) {
-    let is_partial = decision
+    // The place of an object with a partial spec is unique, and a provider that is asked about
+    // replacements knows what must be unique: a new object cannot be made beside the old one.
+    let may_demand = decision
         .ty
         .as_ref()
-        .is_some_and(|ty| ty.capabilities.partial);
+        .is_some_and(|ty| ty.capabilities.partial || ty.capabilities.judges_replacements());
+    let demands = may_demand && delete_first == Some(true);
     let is_declared = resource.is_some_and(|resource| resource.lifecycle.replace_order.is_some());
-    // The place of an object with a partial spec is unique: a new one cannot be made beside it.
-    if is_declared && !(is_partial && delete_first == Some(true)) {
+    if is_declared && !demands {
         return;
     }
     match delete_first {
@@ -203,7 +262,7 @@ fn add_computed_changes(decision: &mut Decision, opinion: &ProviderOpinion) {
     let shows_unknown = decision.changes.is_empty();
     let shown = |name: &str, changes: &[Change]| {
         let path = FieldPath::field(name);
-        changes.iter().any(|change| is_under(change, &path))
+        changes.iter().any(|change| change.is_under(&path))
     };
     let mut more = Vec::new();
     for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed) {
@@ -225,14 +284,4 @@ fn add_computed_changes(decision: &mut Decision, opinion: &ProviderOpinion) {
         }
     }
     decision.changes.extend(more);
-}
-
-/// Whether a change is at a path or below it.
-fn is_under(change: &Change, path: &FieldPath) -> bool {
-    let rest = change
-        .path
-        .strip_prefix("spec.")
-        .or(change.path.strip_prefix("spec"))
-        .unwrap_or(&change.path);
-    path.covers(&FieldPath::parse(rest))
 }

@@ -9,6 +9,7 @@ mod builder;
 mod gates;
 pub mod links;
 mod reads;
+mod replace_order;
 mod sort;
 mod steps;
 mod waits;
@@ -16,11 +17,10 @@ mod waits;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Name, ReplaceOrder};
+use blueprint::{Address, IndexMap, Name};
 use diag::Diagnostics;
 use evaluate::resolve::Evaluation;
 use state::{Snapshot, StatusWord};
-use understand::documents::group_key;
 
 use crate::codes;
 use crate::decision::Decision;
@@ -62,8 +62,7 @@ pub(crate) fn order(
         absent: std::mem::take(&mut draft.absent),
         ..LeftAlone::default()
     };
-    prefer_create_first(&mut draft);
-    refuse_create_first(&mut draft, found);
+    replace_order::settle(&mut draft, evaluation.map(|it| &it.answers), found);
     let mut secret = false;
     let busy = draft
         .decisions
@@ -280,6 +279,7 @@ pub(crate) fn decided_of(number: usize, decision: &Decision) -> Decided {
         dependencies: decision.dependencies.clone(),
         retain: decision.protection.retain,
         protect: decision.protection.protect,
+        delete_mode: decision.protection.delete_mode,
         made_from: decision.lineage.made_from.clone(),
         span: decision.span,
     }
@@ -290,84 +290,4 @@ pub(crate) fn has_sensitive_output(ty: &provider::ResourceType) -> bool {
         .fields
         .values()
         .any(|field| field.computed && understand::secret_marks::has_sensitive(Some(field)))
-}
-
-/// Makes a replacement create-first if a create-first replacement uses its resource. Otherwise the
-/// deposed object would lose its dependency (decisions/plan#order-of-a-replacement).
-pub(crate) fn prefer_create_first(draft: &mut Draft) {
-    let is_create_first = |decision: &Decision| {
-        decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst
-    };
-    let mut stack: Vec<usize> = (0..draft.decisions.len())
-        .filter(|at| is_create_first(&draft.decisions[*at]))
-        .collect();
-    if stack.is_empty() {
-        return;
-    }
-    let position: IndexMap<Address, usize> = draft
-        .decisions
-        .iter()
-        .enumerate()
-        .map(|(at, decision)| (decision.address.clone(), at))
-        .collect();
-    let mut seen_groups: std::collections::HashSet<Name, foldhash::fast::FixedState> =
-        Default::default();
-    while let Some(at) = stack.pop() {
-        let mut uses = draft.decisions[at].dependencies.clone();
-        while let Some(address) = uses.pop() {
-            if let Some(group) = group_key(&address) {
-                if seen_groups.insert(group.as_ref().into()) {
-                    uses.extend(
-                        draft
-                            .groups
-                            .get(group.as_ref())
-                            .cloned()
-                            .unwrap_or_default(),
-                    );
-                }
-                continue;
-            }
-            let Some(used) = position.get(&address) else {
-                continue;
-            };
-            let decision = &mut draft.decisions[*used];
-            if decision.action == Action::Replace
-                && decision.replace_order == ReplaceOrder::DeleteFirst
-            {
-                decision.replace_order = ReplaceOrder::CreateFirst;
-                stack.push(*used);
-            }
-        }
-    }
-}
-
-/// Makes a create-first replacement delete-first if both objects would share a unique value, and
-/// reports the change.
-pub(crate) fn refuse_create_first(draft: &mut Draft, found: &mut Diagnostics) {
-    for decision in &mut draft.decisions {
-        if decision.action != Action::Replace || decision.replace_order != ReplaceOrder::CreateFirst
-        {
-            continue;
-        }
-        let (Some(ty), Some(prior)) = (&decision.ty, &decision.prior) else {
-            continue;
-        };
-        let shared = ty.unique_fields().find(|field| {
-            let old = prior.inputs.get(field);
-            let new = decision.desired.get(field);
-            old.zip(new)
-                .is_some_and(|(old, new)| understand::compare::same(old, new) && !new.is_null())
-        });
-        if let Some(field) = shared {
-            found.push(
-                codes::REPLACE_ORDER_CHANGED
-                    .new(format!("`{}` is replaced delete-first", decision.address))
-                    .label(
-                        decision.span,
-                        format!("the old and the new one share the unique value of `{field}`"),
-                    ),
-            );
-            decision.replace_order = ReplaceOrder::DeleteFirst;
-        }
-    }
 }

@@ -4,13 +4,13 @@
 //!
 //! Not here: reading them (`apply`); which data sources they are (`evaluate`).
 
-use blueprint::{Address, IndexMap, Name, TypeId};
+use blueprint::{Address, DeleteMode, IndexMap, Name, TypeId};
 use diag::Span;
 use evaluate::resolve::{Evaluation, Slot};
 use understand::documents::group_key;
 
 use crate::drafting::groups::data_source_group_name;
-use crate::model::{Action, Step};
+use crate::model::{Action, ExistingObject, Step};
 use crate::task::Task;
 use crate::tasks::builder::Builder;
 
@@ -124,8 +124,8 @@ impl Deferred {
             stops_after: None,
             waits_on: Vec::new(),
             not_observed: false,
-            provider_id: None,
-            unchanged: 0,
+            delete_mode: DeleteMode::Delete,
+            existing: ExistingObject::default(),
             adopts: false,
             links: None,
             span: self.span,

@@ -2,10 +2,10 @@
 //!
 //! Not here: the order (`tasks`).
 
-use blueprint::{FieldPath, IndexMap, Value};
+use blueprint::{DeleteMode, FieldPath, IndexMap, Value};
 
 use crate::decision::Decision;
-use crate::model::{Action, Reason, Step};
+use crate::model::{Action, ExistingObject, Reason, Step};
 use crate::task::{Task, TaskKind, Until};
 use crate::tasks::reads::Deferred;
 
@@ -67,13 +67,14 @@ pub(crate) fn number(
         {
             continue;
         }
-        if has_old && let Some(decision) = &mut decisions[decided.number] {
-            decision.action = Action::Delete;
-            decision.reasons = vec![Reason::FailedBefore];
-        }
-        if let Some(decision) = decisions[decided.number].take() {
+        if let Some(mut decision) = decisions[decided.number].take() {
+            let delete_mode = delete_mode_of(&decision);
+            if has_old {
+                decision.action = Action::Delete;
+                decision.reasons = vec![Reason::FailedBefore];
+            }
             step_of[decided.number] = Some(steps.len() as u32);
-            steps.push(step(steps.len() as u32, decision));
+            steps.push(step(steps.len() as u32, decision, delete_mode));
         }
     }
     for task in &mut sorted {
@@ -128,7 +129,26 @@ fn list_steps_behind(tasks: &[Task], gather: u32, named: &mut Vec<u32>) {
     }
 }
 
-fn step(id: u32, mut decision: Decision) -> Step {
+/// How a step deletes the objects of a resource: with a snapshot if one of them gets one.
+fn delete_mode_of(decision: &Decision) -> DeleteMode {
+    let Some(prior) = decision.prior.as_deref() else {
+        return DeleteMode::Delete;
+    };
+    let deletes_prior = match decision.action {
+        Action::Delete => true,
+        Action::Replace => !decision.protection.retain,
+        _ => false,
+    };
+    let prior_objects =
+        std::iter::once(prior).filter(|prior| deletes_prior && !prior.id.is_empty());
+    let mut deleted = prior_objects.chain(prior.deposed_objects());
+    match deleted.any(|object| object.effective_delete_mode() == DeleteMode::SnapshotFirst) {
+        true => DeleteMode::SnapshotFirst,
+        false => DeleteMode::Delete,
+    }
+}
+
+fn step(id: u32, mut decision: Decision, delete_mode: DeleteMode) -> Step {
     let hidden: Vec<FieldPath> = decision
         .hidden
         .iter()
@@ -183,12 +203,15 @@ fn step(id: u32, mut decision: Decision) -> Step {
         stops_after: None,
         waits_on: Vec::new(),
         not_observed: false,
-        provider_id: decision
-            .prior
-            .as_ref()
-            .map(|record| record.shown_id().into())
-            .filter(|id: &blueprint::Name| !id.is_empty()),
-        unchanged,
+        delete_mode,
+        existing: ExistingObject {
+            id: decision
+                .prior
+                .as_ref()
+                .map(|record| record.shown_id().into())
+                .filter(|id: &blueprint::Name| !id.is_empty()),
+            unchanged,
+        },
         adopts: false,
         links: None,
         span: decision.span,

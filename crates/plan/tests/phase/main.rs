@@ -5,4 +5,5 @@ mod differences;
 mod hooks;
 mod metadata;
 mod refresh;
+mod replacement_orders;
 mod saved_plans;

@@ -19,6 +19,7 @@ const FUNCTION: &[&str] = &[
     "about",
     "rule",
     "examples",
+    "simulated",
 ];
 
 /// Reads all functions into the catalogue.
@@ -27,9 +28,7 @@ pub(super) fn functions(
     catalog: &mut Catalog,
 ) -> Result<(), CatalogError> {
     let all = object.place.key("functions");
-    let Some(namespace) = catalog.namespaces.first().cloned() else {
-        return Ok(());
-    };
+    let namespace = catalog.key();
     for (name, value) in object.entries("functions")? {
         let place = all.key(name);
         let object = JsonObject::new(value, &place, FUNCTION)?;
@@ -56,6 +55,7 @@ pub(super) fn functions(
         } else {
             Returns::Type(fields::type_at(&object, "returns")?)
         };
+        let rehearsed = rehearsed(&object, &returns)?;
         catalog.functions.push(FunctionDef {
             name: name.clone(),
             min_arguments: parameters
@@ -77,9 +77,22 @@ pub(super) fn functions(
             docs,
             examples: examples(&object)?,
             native: None,
+            rehearsed,
         });
     }
     Ok(())
+}
+
+/// Reads `simulated`: the result where no provider is asked.
+fn rehearsed(object: &JsonObject<'_>, returns: &Returns) -> Result<Option<Value>, CatalogError> {
+    let Some(value) = object.get("simulated") else {
+        return Ok(None);
+    };
+    let ty = returns.ty();
+    match expr::convert(value, &ty, expr::ValueOrigin::Literal) {
+        Ok(value) => Ok(Some(value)),
+        Err(_) => Err(object.error("simulated", format!("must be {ty}"))),
+    }
 }
 
 /// Reads examples: pairs of a call and its result, which is JSON or `!` and a diagnostic code.

@@ -315,6 +315,7 @@ fn capabilities(object: &JsonObject<'_>) -> Result<Capabilities, CatalogError> {
         "snapshots",
         "describedOnly",
         "preflights",
+        "stateOnly",
     ];
     let object = JsonObject::new(value, &place, &keys)?;
     let usual = Capabilities::default();
@@ -341,6 +342,7 @@ fn capabilities(object: &JsonObject<'_>) -> Result<Capabilities, CatalogError> {
         snapshots: object.flag_or("snapshots", usual.snapshots)?,
         described_only: object.flag_or("describedOnly", usual.described_only)?,
         preflights: object.flag_or("preflights", usual.preflights)?,
+        state_only: object.flag_or("stateOnly", usual.state_only)?,
     };
     if capabilities.imports && !capabilities.reads && object.has("imports") {
         return Err(object.error("imports", "what cannot be read cannot be imported"));

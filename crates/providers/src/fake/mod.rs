@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use blueprint::{FieldPath, Name, TypeId, Value};
+use blueprint::{DeleteMode, FieldPath, Name, TypeId, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
     Configured, Direction, ErrorKind, FetchRequest, Fetched, Fit, InvokeRequest, Observed,
@@ -296,9 +296,11 @@ impl FakeProvider {
     ) -> Result<Applied, ProviderError> {
         if request.operation == Operation::Delete {
             if let Some(id) = request.id {
-                lock(&self.world)
-                    .delete(resource_type, id)
-                    .map_err(refused)?;
+                let mut world = lock(&self.world);
+                if request.delete_mode == DeleteMode::SnapshotFirst {
+                    world.take_snapshot(id);
+                }
+                world.delete(resource_type, id).map_err(refused)?;
             }
             return Ok(Applied::ready("", Value::Null));
         }
@@ -314,6 +316,7 @@ impl FakeProvider {
         let wish = DesiredObject {
             token: &call.token,
             sent: &desired,
+            metadata: request.metadata,
             secrets,
             unsettled,
         };
@@ -650,6 +653,10 @@ impl Session for FakeProvider {
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
+            let known = data::function(&self.catalog, request.function);
+            if let Some(rehearsed) = known.and_then(|function| function.rehearsed.clone()) {
+                return Ok(rehearsed);
+            }
             let offers = |behind: &&Arc<dyn Provider>| {
                 data::function(behind.catalog(), request.function).is_some()
             };

@@ -26,6 +26,9 @@ pub struct FakeObject {
     pub place: Name,
     /// All fields, as a map.
     pub fields: Value,
+    /// The metadata of the last create or update. It is not written to the file.
+    #[serde(skip)]
+    pub metadata: Value,
     /// The hash from which the computed values are derived.
     #[serde(deserialize_with = "blueprint::wire::name")]
     pub(super) hash: Name,
@@ -62,6 +65,8 @@ pub(super) struct DesiredObject<'a> {
     pub(super) token: &'a Name,
     /// The sent fields, with revealed secrets.
     pub(super) sent: &'a Value,
+    /// The metadata of the resource.
+    pub(super) metadata: &'a Value,
     /// The secrets in `sent`.
     pub(super) secrets: SentSecrets,
     /// The number of polls that report the object as not ready. `None` if all polls do.

@@ -31,6 +31,8 @@ pub struct FakeCloud {
     unknown_outcomes: IndexMap<Name, ()>,
     /// The parts of objects that documents read, by type.
     parts: IndexMap<TypeId, Vec<FieldPath>>,
+    /// Snapshots, by the id of the object, oldest first. They are not written to the file.
+    snapshots: Vec<(Name, Value)>,
     fit: Fit,
     world_file: Option<WorldFile>,
 }
@@ -116,6 +118,12 @@ impl FakeCloud {
         self.objects.get(id).map(AsRef::as_ref)
     }
 
+    /// The snapshots that were taken before deletes, oldest first: the id of each object, and its
+    /// fields at that time.
+    pub fn snapshots(&self) -> &[(Name, Value)] {
+        &self.snapshots
+    }
+
     /// The latest object at an address of an instance.
     pub fn object_at(&self, instance: &str, address: &str) -> Option<&FakeObject> {
         let id = self
@@ -193,6 +201,7 @@ impl FakeCloud {
             type_name: resource_type.name.clone(),
             place: Name::default(),
             fields,
+            metadata: Value::Null,
             hash: hash.into(),
             updates: 1,
             token: Name::default(),
@@ -218,6 +227,7 @@ impl FakeCloud {
         let DesiredObject {
             token,
             sent,
+            metadata,
             secrets,
             unsettled,
         } = wish;
@@ -278,6 +288,7 @@ impl FakeCloud {
             type_name: resource_type.name.clone(),
             place,
             fields,
+            metadata: metadata.clone(),
             hash: hash.into(),
             updates: 1,
             token: token.clone(),
@@ -302,6 +313,7 @@ impl FakeCloud {
         let DesiredObject {
             token,
             sent,
+            metadata,
             secrets,
             unsettled,
         } = wish;
@@ -333,6 +345,7 @@ impl FakeCloud {
         };
         let object = FakeObject {
             fields,
+            metadata: metadata.clone(),
             updates,
             place,
             secrets,
@@ -375,6 +388,14 @@ impl FakeCloud {
         }
         self.restore_secrets(resource_type, id, known);
         self.object(id)
+    }
+
+    /// Takes a snapshot of an object, if it exists.
+    pub(super) fn take_snapshot(&mut self, id: &str) {
+        if let Some(object) = self.objects.get(id) {
+            self.snapshots
+                .push((object.id.clone(), object.fields.clone()));
+        }
     }
 
     /// Deletes an object. Returns whether it existed.

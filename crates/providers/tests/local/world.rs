@@ -100,6 +100,8 @@ impl World {
             desired,
             private: &Value::Null,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
             schema_version: 0,
             planned: &Value::Null,
         };
@@ -122,6 +124,8 @@ impl World {
             desired,
             private: &made.private,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
             schema_version: 0,
             planned: &Value::Null,
         };
@@ -143,6 +147,8 @@ impl World {
             desired: &Value::Null,
             private: &made.private,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
             schema_version: 0,
             planned: &Value::Null,
         };

@@ -253,6 +253,8 @@ impl Things {
             planned: &Value::Null,
             private: &prior.private,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
         };
         self.session.apply(&self.call(), request).await
     }

@@ -440,6 +440,7 @@ fn package_function(
         docs,
         examples: Vec::new(),
         native: None,
+        rehearsed: None,
         name,
     }
 }

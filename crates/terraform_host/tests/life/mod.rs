@@ -308,6 +308,8 @@ impl ProviderHarness {
                 _ => &planned.private,
             },
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
         }
     }
 
@@ -360,6 +362,8 @@ impl ProviderHarness {
             planned: &Value::Null,
             private: &record.private,
             sources: &[],
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
         };
         self.session.apply(&self.call(), request).await.map(|_| ())
     }

@@ -188,7 +188,11 @@ fn resource_element(
             .item
             .clone(),
         is_child: false,
-        external: resource.lifecycle.external.clone(),
+        external: resource
+            .lifecycle
+            .external
+            .as_ref()
+            .map(|id| id.item.clone()),
         is_present,
         written: written.flatten(),
         given,

@@ -313,12 +313,12 @@ impl Harness {
                     .or_insert_with(|| provider.clone());
             }
         }
-        for provider in &self.offered.real {
-            for namespace in &provider.catalog().namespaces {
-                providers.insert(namespace.clone(), provider.clone());
-            }
+        let mut all: Providers = providers.into_iter().collect();
+        for provider in self.offered.real.iter().cloned() {
+            let catalog = provider.catalog().clone();
+            all.insert(catalog.keys().cloned(), move || provider);
         }
-        (providers.into_iter().collect(), test)
+        (all, test)
     }
 
     fn http(&self) -> Option<HttpGet> {

@@ -1,4 +1,4 @@
-//! Two toy dialects, a toy store, toy worlds and two toy providers. Each implements a contract and
+//! Two toy dialects, a toy store, toy worlds and three toy providers. Each implements a contract and
 //! needs no change of other code.
 //!
 //! Not here: code for users.
@@ -6,6 +6,7 @@
 pub mod checker;
 pub mod dialect;
 pub mod hosted;
+pub mod judge;
 pub mod planner;
 pub mod remote;
 pub mod shelf;

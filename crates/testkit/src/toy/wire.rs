@@ -207,6 +207,8 @@ async fn carry_out(
                 planned: &asked.planned,
                 private: &asked.private,
                 sources: &[],
+                metadata: &Value::Null,
+                delete_mode: blueprint::DeleteMode::Delete,
             };
             let Applied {
                 id,

@@ -299,6 +299,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 id: "".into(),
                 retain: false,
                 protect: false,
+                delete_mode: blueprint::DeleteMode::Delete,
                 token: token.into(),
                 type_name: "test/data".into(),
                 inputs: unknown,
@@ -362,6 +363,8 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                     desired: &known,
                     private: &Value::Null,
                     sources: &[],
+                    metadata: &Value::Null,
+                    delete_mode: blueprint::DeleteMode::Delete,
                     schema_version: 0,
                     planned: &Value::Null,
                 };

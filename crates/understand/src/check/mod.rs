@@ -15,6 +15,7 @@
 pub mod passed_inputs;
 pub use passed_inputs::{PassedInputs, compute_passed_inputs};
 mod by_value;
+pub use by_value::no_snapshot;
 mod callbacks;
 mod calls;
 pub mod children;
@@ -59,7 +60,7 @@ use blueprint::{Blueprint, IndexMap, Name, Schema, Type, Value};
 use diag::{Diagnostics, Span};
 use dialect::{CheckedBy, Checks, DialectRules};
 use expr::{FunctionDef, FunctionTable};
-use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
+use provider::{Catalogs, CustomType, DataSourceType, ProviderNames, ResourceType};
 
 use crate::graph::{Graph, GraphNode};
 use crate::links::Links;
@@ -95,6 +96,8 @@ pub struct Checked {
     /// The functions of packages that the expressions call, by name; without unknown ones (which
     /// are reported).
     pub package_functions: IndexMap<Name, Arc<FunctionDef>>,
+    /// The names of providers.
+    pub providers: ProviderNames,
     /// The digest of the result of the transforms, once they have run.
     pub transform_digest: Option<Name>,
     /// The type of each export, by position: the declared type, refined by the type of its value.
@@ -274,6 +277,7 @@ fn check_at(
         export_types,
         secret_exports,
         package_functions,
+        providers: context.catalogs.names().clone(),
         transform_digest: None,
         blueprint,
         rules,

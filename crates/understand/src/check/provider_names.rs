@@ -39,7 +39,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks the configurations that an include passes to its child: at most one for each
-    /// namespace.
+    /// provider.
     fn providers_of_child(&mut self, child: &Child) {
         let mut known: Vec<(&str, &Spanned<Name>)> = Vec::new();
         for name in &child.providers {
@@ -61,6 +61,7 @@ impl<'a> Checker<'a> {
                 );
                 continue;
             };
+            let namespace = self.catalogs.names().key(namespace);
             match known.iter().find(|(of, _)| *of == namespace) {
                 Some((_, first)) if first.item != name.item => self.found.push(
                     codes::PROVIDER_NAME
@@ -81,8 +82,9 @@ impl<'a> Checker<'a> {
         let namespace = self
             .provider_resource(name)
             .and_then(Resource::configured_namespace);
-        if let Some(namespace) = namespace.filter(|namespace| !own.is_empty() && *namespace != own)
-        {
+        let names = self.catalogs.names();
+        let is_other = |namespace: &&str| !own.is_empty() && !names.are_same(namespace, own);
+        if let Some(namespace) = namespace.filter(is_other) {
             self.found.push(
                 codes::PROVIDER_NAME
                     .new(format!("`{}` configures another provider", name.item))
@@ -90,7 +92,10 @@ impl<'a> Checker<'a> {
                         name.span,
                         format!("it configures `{namespace}`, and this {what} belongs to `{own}`"),
                     )
-                    .help(format!("name a configuration whose `namespace` is `{own}`")),
+                    .help(format!(
+                        "name a configuration whose `namespace` is `{}`",
+                        names.key(own)
+                    )),
             );
         }
     }

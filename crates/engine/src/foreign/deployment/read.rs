@@ -316,6 +316,7 @@ impl DeploymentReader<'_> {
             dependencies: self.all(resource, "dependencies"),
             retain: is_true(resource, "retainOnDelete"),
             protect: is_true(resource, "protect"),
+            delete_mode: blueprint::DeleteMode::Delete,
             deposed: None,
             token: None,
             attempt: None,

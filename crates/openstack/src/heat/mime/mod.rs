@@ -9,13 +9,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-pub(super) use self::parse::{MimePart, parts_of};
+pub(crate) use self::parse::{MimePart, parts_of};
 
 /// Characters of base64 in a line.
 const LINE: usize = 76;
 
 /// Writes a message.
-pub(super) fn message(parts: &[MimePart]) -> String {
+pub(crate) fn message(parts: &[MimePart]) -> String {
     let parts: Vec<String> = parts.iter().map(written).collect();
     let boundary = boundary(&parts);
     let mut out = format!(

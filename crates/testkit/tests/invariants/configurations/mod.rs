@@ -3,6 +3,7 @@
 
 mod data_sources;
 mod inherited;
+mod named;
 mod package_functions;
 mod regions;
 mod templates;

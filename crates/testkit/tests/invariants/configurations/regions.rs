@@ -81,6 +81,16 @@ impl Provider for RegionProvider {
         } else {
             SettingsChange::Same
         };
+        let region = if with.offline {
+            "no region".to_owned()
+        } else {
+            region
+        };
+        let line = format!("configure {} in {region}", with.name);
+        self.log
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line);
         let session = Arc::new(RegionSession {
             region,
             hosts: self.hosts.clone(),
@@ -163,6 +173,9 @@ impl Session for RegionSession {
             .unwrap_or_else(PoisonError::into_inner)
             .push(line);
         let region = Value::text(self.region.as_str());
+        if request.function == "project_id" {
+            return Box::pin(async { Ok(region) });
+        }
         Box::pin(async { Ok(Value::map([("region", region), ("key", "k".into())])) })
     }
 
@@ -224,7 +237,12 @@ pub(super) struct Setup {
 
 impl Setup {
     pub(super) fn new() -> Setup {
-        let catalog = Arc::new(provider::read_catalog(CATALOG).expect("the catalogue of the test"));
+        Setup::of(CATALOG)
+    }
+
+    /// A setup whose provider has this catalogue.
+    pub(super) fn of(catalog: &str) -> Setup {
+        let catalog = Arc::new(provider::read_catalog(catalog).expect("the catalogue of the test"));
         let (hosts, log) = (Arc::default(), Log::default());
         let sites = RegionProvider {
             catalog,
@@ -270,13 +288,20 @@ impl Setup {
         apply_successfully(&self.harness, Some(text), 2).await;
     }
 
-    /// The calls since the last use of this function, without reads.
+    /// The calls since the last use of this function, without reads and configurations.
     pub(super) fn calls(&self) -> Vec<String> {
+        self.logged(|line| !line.starts_with("read") && !line.starts_with("configure"))
+    }
+
+    /// The configurations since the last use of this function or of [`Setup::calls`].
+    pub(super) fn configured(&self) -> Vec<String> {
+        self.logged(|line| line.starts_with("configure"))
+    }
+
+    /// Clears the log, and returns its lines that fulfil a condition, sorted.
+    fn logged(&self, is_wanted: impl Fn(&String) -> bool) -> Vec<String> {
         let all = std::mem::take(&mut *self.log.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut calls: Vec<String> = all
-            .into_iter()
-            .filter(|line| !line.starts_with("read"))
-            .collect();
+        let mut calls: Vec<String> = all.into_iter().filter(is_wanted).collect();
         calls.sort();
         calls
     }

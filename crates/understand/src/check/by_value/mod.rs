@@ -10,6 +10,7 @@ mod children;
 mod exports;
 pub(super) mod known;
 mod policies;
+pub use policies::no_snapshot;
 mod references;
 mod resolutions;
 mod resources;

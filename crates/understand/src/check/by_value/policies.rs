@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use blueprint::{Expr, Name};
-use diag::Diagnostics;
+use diag::{Diagnostic, Diagnostics, Span};
+use dialect::rules::MessageRules;
 use dialect::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
 
 use super::known::KnownValues;
@@ -56,18 +57,13 @@ impl Checker<'_> {
                 .is_some_and(|word| word.eq_ignore_ascii_case("snapshot"))
             && !policies.snapshots
         {
-            let mut none = dialect::codes::INVALID_DELETION_POLICY
-                .new(format!(
-                    "no snapshot can be taken of a `{}`",
-                    policies.type_name
-                ))
-                .label(removal.span, "not possible for this type");
-            none.native_message = self
-                .rules
-                .messages
-                .of(&Mistake::NoSnapshot(name))
-                .map(Box::new);
-            found.push(none);
+            let messages = self.rules.messages;
+            found.push(no_snapshot(
+                name,
+                policies.type_name,
+                removal.span,
+                messages,
+            ));
         }
         let Some(policy) = policies.update else {
             return;
@@ -86,4 +82,19 @@ impl Checker<'_> {
             self.fit(&value, at, schema, found);
         }
     }
+}
+
+/// The diagnostic for a removal policy at `policy` that wants a snapshot of a resource whose type
+/// has none.
+pub fn no_snapshot(
+    name: &str,
+    type_name: &str,
+    policy: Span,
+    messages: &dyn MessageRules,
+) -> Diagnostic {
+    let mut none = dialect::codes::INVALID_DELETION_POLICY
+        .new(format!("no snapshot can be taken of a `{type_name}`"))
+        .label(policy, "not possible for this type");
+    none.native_message = messages.of(&Mistake::NoSnapshot(name)).map(Box::new);
+    none
 }

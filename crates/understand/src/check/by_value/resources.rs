@@ -93,7 +93,7 @@ impl Checker<'_> {
                 .label(needed.span, "named here");
             let mistake = Mistake::ExternalDepends {
                 type_name: &resource.type_name.item,
-                id,
+                id: &id.item,
             };
             depends.native_message = self.rules.messages.of(&mistake).map(Box::new);
             found.push(depends);

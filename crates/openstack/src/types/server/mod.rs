@@ -1,0 +1,232 @@
+//! `OS::Nova::Server`.
+//!
+//! `body.rs` has the parts of a create that are no plain fields, `user_data.rs` what a guest gets,
+//! `networks.rs` the interfaces, `ports.rs` the ports that a server gets of its own, `update.rs` the
+//! changes, `attributes.rs` what other services know about a server.
+//!
+//! Not here: volumes that are attached later (`attachment.rs`).
+
+mod attributes;
+mod body;
+mod networks;
+mod ports;
+mod update;
+mod user_data;
+
+use ::provider::{BoxFuture, ProviderError};
+use serde_json::Value as Json;
+
+use super::kinds::{FLAVOR, IMAGE};
+use crate::client::{Service, ServiceRequest};
+use crate::managed::{
+    ASIDE, Busy, CloudCall, Deletion, Form, Handler, Hooks, JsonMap, Managed, Mark, SpecChange,
+    State, Update, hook, ignored, reference, renamed, same,
+};
+
+/// The types.
+pub(super) static TYPES: &[&dyn Handler] = &[&SERVER];
+
+const MARK: Mark = Mark::Tag("tags");
+
+/// The field with the scheduler hints, which stands beside the server.
+const HINTS: &str = "os:scheduler_hints";
+
+static SERVER: Managed = Managed {
+    parent: None,
+    name: "OS::Nova::Server",
+    service: Service::Compute,
+    path: "servers",
+    envelope: "server",
+    list: "servers",
+    properties: &[
+        same("name"),
+        reference("flavor", "flavorRef", &FLAVOR).recorded(),
+        reference("image", "imageRef", &IMAGE).recorded(),
+        same("key_name"),
+        // Nova selects a zone if the template does not, and shows it in another field.
+        same("availability_zone").recorded(),
+        // Nova shows a text.
+        same("config_drive").recorded(),
+        renamed("diskConfig", "OS-DCF:diskConfig", Form::Same),
+        renamed("scheduler_hints", HINTS, Form::Same).recorded(),
+        renamed("admin_pass", "adminPass", Form::Same).recorded(),
+        same("tags"),
+        hook("metadata"),
+        hook("security_groups"),
+        hook("networks"),
+        hook("block_device_mapping"),
+        hook("block_device_mapping_v2"),
+        hook("user_data"),
+        hook("user_data_format"),
+        hook("user_data_update_policy"),
+        hook("image_update_policy"),
+        hook("software_config_transport"),
+        hook("deployment_swift_data"),
+        hook("personality"),
+        // The catalogue replaces the server by this policy.
+        ignored("flavor_update_policy"),
+        // Heat has ignored the user since 2014. Nova returns another kind of answer with the
+        // reservation, which nothing reads.
+        ignored("admin_user"),
+        ignored("reservation_id"),
+    ],
+    update: Update::Hook,
+    mark: MARK,
+    state: State {
+        field: "status",
+        // A server that somebody has stopped is as it was created.
+        ready: &[
+            "ACTIVE",
+            "SHUTOFF",
+            "PAUSED",
+            "SUSPENDED",
+            "SHELVED",
+            "SHELVED_OFFLOADED",
+            "RESCUE",
+        ],
+        failed: &["ERROR", "DELETED", "SOFT_DELETED"],
+        why: "fault.message",
+    },
+    // Nova refuses most changes of a server while a task runs on it.
+    busy: &[Busy::delete(409)],
+    hooks: &ServerHooks,
+};
+
+/// The hooks of servers.
+struct ServerHooks;
+
+impl Hooks for ServerHooks {
+    fn create_body<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        spec: &'a JsonMap,
+        body: &'a mut JsonMap,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(body::complete(on, spec, body))
+    }
+
+    fn created<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        spec: &'a JsonMap,
+        object: &'a mut Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(async move {
+            ports::record(on, spec, object).await?;
+            networks::associate_floating_ips(on, spec, object).await
+        })
+    }
+
+    fn update<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        change: SpecChange<'a>,
+        object: &'a mut Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(update::carry_out(on, change, object))
+    }
+
+    fn complete<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        object: &'a mut Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(attributes::complete(on, object))
+    }
+
+    fn attribute(&self, name: &str, object: &Json) -> Option<Json> {
+        attributes::attribute(name, object)
+    }
+
+    fn needs_completion(&self, attribute: &str) -> bool {
+        attributes::needs_completion(attribute)
+    }
+
+    fn property(&self, property: &str, object: &Json, _: &Json) -> Option<Json> {
+        match property {
+            // A server shows the name of its flavor, not the id.
+            "flavor" => object["flavor"].get("original_name").cloned(),
+            "image" => object["image"].get("id").cloned(),
+            "metadata" => object.get("metadata").cloned(),
+            _ => None,
+        }
+    }
+
+    fn beside_envelope(&self) -> &'static [&'static str] {
+        &[HINTS]
+    }
+
+    fn deletion<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        object: &'a Json,
+    ) -> BoxFuture<'a, Result<Deletion, ProviderError>> {
+        Box::pin(async move {
+            // A server keeps the status ERROR while it is deleted.
+            if object["OS-EXT-STS:task_state"] == "deleting" {
+                return Ok(Deletion::Going);
+            }
+            match object["status"].as_str() {
+                Some("DELETED") => Ok(Deletion::Done),
+                // The cloud keeps deleted servers for some time. Their ports would stay in use.
+                Some("SOFT_DELETED") => {
+                    act(on, &object["id"], "forceDelete", Json::Null).await?;
+                    Ok(Deletion::Going)
+                }
+                _ => Ok(Deletion::ByStatus),
+            }
+        })
+    }
+
+    fn after_delete<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        private: &'a Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(ports::delete(on, private))
+    }
+
+    fn not_created<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        token: &'a str,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(ports::delete_left_over(on, token))
+    }
+
+    fn deletes_first(&self, prior: &JsonMap, desired: &JsonMap) -> bool {
+        networks::share_an_address(prior, desired)
+    }
+}
+
+/// Starts an action on a server. Returns the id of the request, by which Nova lists the action.
+async fn act(
+    on: CloudCall<'_>,
+    id: &Json,
+    action: &str,
+    arguments: Json,
+) -> Result<Option<String>, ProviderError> {
+    let id = id.as_str().unwrap_or_default();
+    let mut body = JsonMap::new();
+    body.insert(action.to_owned(), arguments);
+    let path = format!("servers/{id}/action");
+    let request = ServiceRequest::post(Service::Compute, path, Json::Object(body));
+    let answer = on.send(request).await;
+    let answer = answer.map_err(|error| error.into_provider_error(true))?;
+    Ok(answer.request_id)
+}
+
+/// Reads a server again. What hooks keep in it stays.
+async fn refresh(on: CloudCall<'_>, object: &mut Json) -> Result<(), ProviderError> {
+    let id = object["id"].as_str().unwrap_or_default();
+    let request = ServiceRequest::get(Service::Compute, format!("servers/{id}"));
+    let mut answer = on.get(request).await?;
+    let aside = object.get_mut(ASIDE).map(Json::take);
+    let read = answer.get_mut("server").map(Json::take);
+    let Some(Json::Object(mut read)) = read else {
+        return Ok(());
+    };
+    read.insert(ASIDE.to_owned(), aside.unwrap_or_default());
+    *object = Json::Object(read);
+    Ok(())
+}
