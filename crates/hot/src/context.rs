@@ -60,14 +60,6 @@ impl TemplateContext {
             .is_none_or(|types| (types.has_type)(type_name))
     }
 
-    /// Whether a package offers a function, as `package/token`. Returns `false` if the functions are
-    /// unknown.
-    pub(super) fn has_function(&self, name: &str) -> bool {
-        self.types
-            .as_ref()
-            .is_some_and(|types| (types.has_function)(name))
-    }
-
     /// Resolves the type of a resource to the kind of element, and the type or path.
     pub(super) fn resolve_type(&self, type_name: &str, resource: &str) -> (LoweredKind, Name) {
         match self

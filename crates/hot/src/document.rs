@@ -7,7 +7,6 @@ use syntax::Content;
 use super::codes::{
     AMBIGUOUS_VERSION, GROUPED_TWICE, TOO_LARGE, UNKNOWN_SECTION, YAML_KEYWORD_NAME,
 };
-use super::context;
 use super::expressions::FACADE;
 use super::kinds::LoweredKind;
 use super::lowering::Lowering;
@@ -95,12 +94,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         };
     };
     blueprint.version = text;
-    let mut lowering = Lowering::new(
-        version,
-        context::of(document.context),
-        document.context.is_child,
-        reader,
-    );
+    let mut lowering = Lowering::new(version, document.context, document.context.is_child, reader);
     lowering.keep_source(document.text);
     lowering.template(pairs, document.context.inputs_only, &mut blueprint);
     let mut diagnostics = lowering.reader.found;
@@ -134,7 +128,7 @@ pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
     let reader = NodeReader {
         found: Diagnostics::new(),
     };
-    let mut lowering = Lowering::new(version, context::of(typed.context), false, reader);
+    let mut lowering = Lowering::new(version, typed.context, false, reader);
     lowering.keep_source(typed.text);
     lowering.parameters = of.inputs.keys().map(names(whole)).collect();
     lowering.conditions = of.locals.keys().map(names(whole)).collect();

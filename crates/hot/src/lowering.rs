@@ -5,18 +5,21 @@ use blueprint::{Expr, IndexMap, Name, Value};
 use diag::{Diagnostic, NativeMessage, Severity, Span};
 use syntax::Node;
 
-use super::context::TemplateContext;
+use super::context::{self, TemplateContext};
 use super::kinds::LoweredKind;
 use super::message_path::{MessagePath, MessageStep};
 use super::read::{NodeReader, value_span};
 use super::refusal_expressions::refusal_expr_when_read;
 use super::version::Version;
 use dialect::codes::WRONG_SHAPE;
+use dialect::{LoadContext, TypeLookup};
 
 /// The state of lowering a template to a blueprint.
 pub(super) struct Lowering {
     pub(super) version: Version,
     pub(super) context: TemplateContext,
+    /// What providers offer; `None` if that is unknown.
+    offered: Option<TypeLookup>,
     /// Whether another document includes the template.
     pub(super) is_child: bool,
     pub(super) reader: NodeReader,
@@ -65,13 +68,14 @@ impl Lowering {
     /// Creates the initial state, without names.
     pub(super) fn new(
         version: Version,
-        context: TemplateContext,
+        context: &LoadContext,
         is_child: bool,
         reader: NodeReader,
     ) -> Lowering {
         Lowering {
             version,
-            context,
+            context: context::of(context),
+            offered: context.types.clone(),
             is_child,
             reader,
             source: String::new(),
@@ -93,6 +97,13 @@ impl Lowering {
             late_diagnostics: Vec::new(),
             message_path: MessagePath::default(),
         }
+    }
+
+    /// Whether a package offers a function, as `package/token`. Returns `false` if that is unknown.
+    /// Reads the catalogue of the package.
+    pub(super) fn has_function(&self, name: &str) -> bool {
+        let offered = self.offered.as_ref();
+        offered.is_some_and(|offered| (offered.has_function)(name))
     }
 
     /// Reads a value one step further on the path.

@@ -143,7 +143,7 @@ impl Lowering {
     /// The project in the cloud. The provider of the project is asked when a template needs it; the
     /// identifier is a constant if no provider can tell.
     fn project_id(&self, span: Span) -> Expr {
-        if !self.context.has_function(PROJECT_FUNCTION) {
+        if !self.has_function(PROJECT_FUNCTION) {
             return Expr::literal(Value::text(REHEARSED_PROJECT), span);
         }
         let function = Expr::literal(Value::text(PROJECT_FUNCTION), span);

@@ -439,16 +439,17 @@ fn a_hosted_catalogue_takes_any_token_behind_its_name() {
 
 #[test]
 fn the_name_of_a_provider_and_the_results_of_simulations_are_checked() {
+    let field = r#""n": {"kind": "string"}"#;
     for name in ["", "a/b", "OS::Shop", "two words"] {
         assert_eq!(
-            refused(&format!(r#""name": "{name}","#), ""),
+            refused(&format!(r#""name": "{name}","#), field),
             format!("`{name}` is no name of a provider (at $.name)")
         );
     }
     assert_eq!(
         refused(
             r#""functions": {"f": {"returns": "integer", "simulated": "many"}},"#,
-            ""
+            field
         ),
         "must be integer (at $.functions.f.simulated)"
     );
