@@ -222,9 +222,12 @@ impl Managed {
             }
             _ => JsonMap::new(),
         };
+        if taken && !generated {
+            return Err(None);
+        }
         let query = match generated {
+            _ if !self.is_filtered() => None,
             true => Some(("name", name.to_string())),
-            false if taken => return Err(None),
             false => self.mark.query(token),
         };
         let collection = self.collection(on, spec).await.map_err(Some)?;
@@ -288,6 +291,12 @@ impl Managed {
             }
             _ => collection,
         }
+    }
+
+    /// Whether the list of objects can be filtered by a name. Nova refuses unknown filters.
+    fn is_filtered(&self) -> bool {
+        let is_strict = matches!(self.service, Service::Compute | Service::Volume);
+        !is_strict || self.lists_ids()
     }
 
     /// Whether the plain list of the collection has only the ids and names of objects.
@@ -671,6 +680,42 @@ impl Managed {
         })
     }
 
+    /// Whether two values of a property give the same object: a name and its id, for example.
+    async fn means_the_same(
+        &self,
+        on: CloudCall<'_>,
+        property: &'static Property,
+        old: &Json,
+        new: &Json,
+    ) -> bool {
+        let parent = self
+            .parent
+            .filter(|parent| parent.property == property.name);
+        // A name that no object has is an error of the call, not of the plan: an object may have
+        // been deleted, and its name with it.
+        match (property.target, parent) {
+            (_, Some(Parent { kind, .. })) => {
+                let named = old.as_str().zip(new.as_str());
+                let Some((old, new)) = named else {
+                    return false;
+                };
+                let ids = futures::future::join(on.id_of(kind, old), on.id_of(kind, new)).await;
+                matches!(ids, (Ok(old), Ok(new)) if old == new)
+            }
+            // Only the hooks know what the property does.
+            (Target::Hook, None) => false,
+            (Target::Ignored, None) => true,
+            (Target::Field { .. } | Target::Spread, None) => {
+                let only =
+                    |value: &Json| JsonMap::from_iter([(property.name.to_owned(), value.clone())]);
+                let (old, new) = (only(old), only(new));
+                let one = std::slice::from_ref(property);
+                let sent = futures::future::join(body_of(on, one, &old), body_of(on, one, &new));
+                matches!(sent.await, (Ok(old), Ok(new)) if old == new)
+            }
+        }
+    }
+
     /// Fields whose new spelling means the same object, and the order of a replacement.
     async fn plan_change(
         &self,
@@ -690,16 +735,7 @@ impl Managed {
             let (Some(old), Some(new), true) = (old, new, is_known && old != new) else {
                 continue;
             };
-            let only =
-                |value: &Json| JsonMap::from_iter([(property.name.to_owned(), value.clone())]);
-            let (old, new) = (only(old), only(new));
-            let one = std::slice::from_ref(property);
-            // A name that no object has is an error of the call, not of the plan: an object may have
-            // been deleted, and its name with it.
-            let sent = futures::future::join(body_of(on, one, &old), body_of(on, one, &new));
-            if let (Ok(old), Ok(new)) = sent.await
-                && old == new
-            {
+            if self.means_the_same(on, property, old, new).await {
                 planned.only_recorded.push(FieldPath::from(property.name));
             }
         }

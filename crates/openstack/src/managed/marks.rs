@@ -79,7 +79,9 @@ impl Mark {
         match self {
             Mark::Text(field) => Some((field, mark_of(token))),
             Mark::Tag(_) => Some(("tags", mark_of(token))),
-            Mark::Entry(_) | Mark::Unique(_) | Mark::Name | Mark::None => None,
+            // Cinder reads the filter as a map.
+            Mark::Entry(field) => Some((field, json!({ KEY: mark_of(token) }).to_string())),
+            Mark::Unique(_) | Mark::Name | Mark::None => None,
         }
     }
 

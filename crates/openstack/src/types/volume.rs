@@ -337,6 +337,7 @@ async fn extend(
         wait_until_idle(on, object).await?;
         let extended = act(on, object, "os-extend", json!({ "new_size": wanted })).await;
         extended.map_err(|error| error.at("size"))?;
+        refresh(on, object).await?;
     }
     Ok(())
 }

@@ -21,7 +21,8 @@ pub(super) static NET: Managed = Managed {
     properties: &[
         same("name"),
         same("admin_state_up"),
-        same("shared"),
+        // An RBAC policy that shares the network with all projects shows here, too.
+        same("shared").recorded(),
         same("tenant_id"),
         same("availability_zone_hints"),
         same("dns_domain").when_unset(Unset::Text),
@@ -43,7 +44,7 @@ pub(super) static PROVIDER_NET: Managed = Managed {
     properties: &[
         same("name"),
         same("admin_state_up"),
-        same("shared"),
+        same("shared").recorded(),
         same("tenant_id"),
         same("availability_zone_hints"),
         same("dns_domain").when_unset(Unset::Text),

@@ -201,6 +201,11 @@ pub(super) fn attribute(name: &str, object: &Json) -> Option<Json> {
         "instance_name" => object.get("OS-EXT-SRV-ATTR:instance_name").cloned(),
         // Agents of Heat read it, which servers do not have here.
         "os_collect_config" => Some(json!({})),
+        "show" => {
+            let mut shown = object.as_object().cloned()?;
+            shown.insert("os_collect_config".to_owned(), json!({}));
+            Some(Json::Object(shown))
+        }
         _ => None,
     }
 }
