@@ -78,11 +78,6 @@ impl ServiceRequest {
         ServiceRequest::new(service, Method::DELETE, path)
     }
 
-    /// A request that posts headers alone, such as the metadata of a container.
-    pub(crate) fn post_nothing(service: Service, path: impl Into<String>) -> ServiceRequest {
-        ServiceRequest::new(service, Method::POST, path)
-    }
-
     fn with_body(mut self, body: Json) -> ServiceRequest {
         self.body = Some(body);
         self

@@ -16,7 +16,7 @@ use super::hooks::{ASIDE, Deletion, PRIVATE, SpecChange};
 use super::mapping::{Recorded, fields_of, id_of, is_part_of};
 use super::table::{Busy, Parent, Property, Reading, State, Target, Unset, Update};
 use super::{CloudCall, Hooks, JsonMap, Mark, body_of, json_of, pause};
-use crate::client::{ServiceAnswer, Delivery, Service, ServiceError, ServiceRequest};
+use crate::client::{Delivery, Service, ServiceAnswer, ServiceError, ServiceRequest};
 
 /// The time that a refusal which clears with time is awaited.
 const PATIENCE: Duration = Duration::from_secs(75);
