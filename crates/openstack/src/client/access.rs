@@ -10,39 +10,11 @@ use reqwest::Url;
 use serde_json::{Value as Json, json};
 
 use super::clouds::{self, ChosenCloud, listed};
-use super::endpoints;
+use super::endpoints::{self, EndpointChoice};
 use super::environment::CloudEnvironment;
+use super::interface::Interface;
 use super::options::{WrittenOption, WrittenOptions};
 use super::{CloudSettings, Service};
-
-/// Which endpoints of the services are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interface {
-    Public,
-    Internal,
-    Admin,
-}
-
-impl Interface {
-    /// The interface with a name, such as `public`, or `publicURL` as it was called before.
-    pub(super) fn of_text(text: &str) -> Option<Interface> {
-        match text.strip_suffix("URL").unwrap_or(text) {
-            "public" => Some(Interface::Public),
-            "internal" => Some(Interface::Internal),
-            "admin" => Some(Interface::Admin),
-            _ => None,
-        }
-    }
-
-    /// Its name in the catalogue of services.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Interface::Public => "public",
-            Interface::Internal => "internal",
-            Interface::Admin => "admin",
-        }
-    }
-}
 
 /// An object of Keystone, by its id or by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +63,7 @@ impl InDomain {
 
 /// Who signs in, and with what. It holds secrets, so it has no `Debug`.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Identity {
+pub(super) enum SignInIdentity {
     Password {
         user: InDomain,
         password: String,
@@ -105,16 +77,16 @@ pub(super) enum Identity {
     Token(String),
 }
 
-impl Identity {
+impl SignInIdentity {
     /// The part `identity` of a sign-in.
     pub(super) fn json(&self) -> Json {
         match self {
-            Identity::Password { user, password } => {
+            SignInIdentity::Password { user, password } => {
                 let mut user = user.json();
                 user["password"] = json!(password);
                 json!({"methods": ["password"], "password": {"user": user}})
             }
-            Identity::ApplicationCredential {
+            SignInIdentity::ApplicationCredential {
                 credential,
                 user,
                 secret,
@@ -126,25 +98,25 @@ impl Identity {
                 }
                 json!({"methods": ["application_credential"], "application_credential": body})
             }
-            Identity::Token(token) => json!({"methods": ["token"], "token": {"id": token}}),
+            SignInIdentity::Token(token) => json!({"methods": ["token"], "token": {"id": token}}),
         }
     }
 
     /// Who signs in, for messages.
     pub(super) fn shown(&self) -> String {
         match self {
-            Identity::Password { user, .. } => format!("the user `{}`", user.object),
-            Identity::ApplicationCredential { credential, .. } => {
+            SignInIdentity::Password { user, .. } => format!("the user `{}`", user.object),
+            SignInIdentity::ApplicationCredential { credential, .. } => {
                 format!("the application credential `{credential}`")
             }
-            Identity::Token(_) => "the given token".to_owned(),
+            SignInIdentity::Token(_) => "the given token".to_owned(),
         }
     }
 }
 
 /// What the sign-in is for.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum SignInScope {
     Project(InDomain),
     Domain(Reference),
     System,
@@ -154,33 +126,27 @@ pub(super) enum Scope {
     Own,
 }
 
-impl Scope {
+impl SignInScope {
     /// The part `scope` of a sign-in; `None` if it is not sent.
     pub(super) fn json(&self) -> Option<Json> {
         match self {
-            Scope::Project(project) => Some(json!({ "project": project.json() })),
-            Scope::Domain(domain) => Some(json!({ "domain": domain.json() })),
-            Scope::System => Some(json!({ "system": { "all": true } })),
-            Scope::Trust(id) => Some(json!({ "OS-TRUST:trust": { "id": id } })),
-            Scope::Own => None,
+            SignInScope::Project(project) => Some(json!({ "project": project.json() })),
+            SignInScope::Domain(domain) => Some(json!({ "domain": domain.json() })),
+            SignInScope::System => Some(json!({ "system": { "all": true } })),
+            SignInScope::Trust(id) => Some(json!({ "OS-TRUST:trust": { "id": id } })),
+            SignInScope::Own => None,
         }
     }
 }
 
 /// What a sign-in needs. It holds secrets, so it has no `Debug`.
 pub(super) struct Access {
-    /// The address of Keystone without the version.
-    pub(super) keystone: Url,
-    pub(super) identity: Identity,
-    pub(super) scope: Scope,
-    pub(super) region: Option<String>,
-    pub(super) interface: Interface,
+    pub(super) identity: SignInIdentity,
+    pub(super) scope: SignInScope,
+    /// Where Keystone and the services are.
+    pub(super) endpoints: EndpointChoice,
     /// The only authorities that are trusted, in PEM form. `None` for those of the machine.
     pub(super) authorities: Option<String>,
-    /// Addresses that take the place of those in the catalogue of services.
-    pub(super) overrides: Vec<(Service, String)>,
-    /// The cloud as messages name it.
-    pub(super) named: String,
     /// The texts that must not be shown.
     pub(super) secrets: Vec<String>,
 }
@@ -221,14 +187,16 @@ fn checked(
     let authorities = options.get("cacert");
     let authorities = authorities.map(|written| authorities_of(written, settings, environment));
     Ok(Access {
-        keystone: endpoints::without_version(keystone),
         identity,
         scope,
-        region: options.text("region_name"),
-        interface,
+        endpoints: EndpointChoice {
+            keystone: endpoints::without_version(keystone),
+            region: options.text("region_name"),
+            interface,
+            overrides: overrides(&options)?,
+            named,
+        },
         authorities: authorities.transpose()?,
-        overrides: overrides(&options)?,
-        named,
         secrets: options.secrets(),
     })
 }
@@ -333,7 +301,11 @@ fn way(options: &WrittenOptions) -> Result<SignInMethod, String> {
     }
 }
 
-fn identity(options: &WrittenOptions, domains: &Domains, named: &str) -> Result<Identity, String> {
+fn identity(
+    options: &WrittenOptions,
+    domains: &Domains,
+    named: &str,
+) -> Result<SignInIdentity, String> {
     let missing = |what: &str| format!("{named} has no {what}");
     let secret = |key: &str| {
         let text = options.text(key);
@@ -344,11 +316,11 @@ fn identity(options: &WrittenOptions, domains: &Domains, named: &str) -> Result<
         domain: domains.user.clone(),
     });
     match way(options)? {
-        SignInMethod::Password => Ok(Identity::Password {
+        SignInMethod::Password => Ok(SignInIdentity::Password {
             user: user.ok_or_else(|| missing("`username`"))?,
             password: secret("password")?,
         }),
-        SignInMethod::Token => Ok(Identity::Token(secret("token")?)),
+        SignInMethod::Token => Ok(SignInIdentity::Token(secret("token")?)),
         SignInMethod::ApplicationCredential => {
             let (id, name) = ("application_credential_id", "application_credential_name");
             let credential = reference(options, id, name);
@@ -359,7 +331,7 @@ fn identity(options: &WrittenOptions, domains: &Domains, named: &str) -> Result<
                     "`username`, which an application credential by name needs",
                 ));
             }
-            Ok(Identity::ApplicationCredential {
+            Ok(SignInIdentity::ApplicationCredential {
                 credential,
                 user: user.filter(|_| by_name),
                 secret: secret("application_credential_secret")?,
@@ -371,23 +343,26 @@ fn identity(options: &WrittenOptions, domains: &Domains, named: &str) -> Result<
 fn scope(
     options: &WrittenOptions,
     domains: &Domains,
-    identity: &Identity,
-) -> Result<Scope, String> {
+    identity: &SignInIdentity,
+) -> Result<SignInScope, String> {
     // Keystone refuses a scope beside an application credential, which is for one project.
-    if matches!(identity, Identity::ApplicationCredential { .. }) {
-        return Ok(Scope::Own);
+    if matches!(identity, SignInIdentity::ApplicationCredential { .. }) {
+        return Ok(SignInScope::Own);
     }
     if let Some(trust) = options.text("trust_id") {
-        return Ok(Scope::Trust(trust));
+        return Ok(SignInScope::Trust(trust));
     }
     if let Some(object) = reference(options, "project_id", "project_name") {
         let domain = domains.project.clone();
-        return Ok(Scope::Project(InDomain { object, domain }));
+        return Ok(SignInScope::Project(InDomain { object, domain }));
     }
     match options.get("system_scope") {
-        Some(written) if written.text == "all" => Ok(Scope::System),
+        Some(written) if written.text == "all" => Ok(SignInScope::System),
         Some(written) => Err(format!("{}: `system_scope` is `all`", written.origin)),
-        None => Ok(domains.both.clone().map_or(Scope::Own, Scope::Domain)),
+        None => Ok(domains
+            .both
+            .clone()
+            .map_or(SignInScope::Own, SignInScope::Domain)),
     }
 }
 

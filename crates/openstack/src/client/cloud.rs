@@ -5,17 +5,18 @@
 use std::sync::Arc;
 
 use ::provider::{ErrorKind, ProviderError, SessionFailure};
+use bytes::Bytes;
 use reqwest::Url;
 use serde_json::Value as Json;
 use tokio::sync::{Mutex, OnceCell, RwLock};
 
-use super::access::{self, Access, Scope};
+use super::access::{self, Access, SignInScope};
 use super::endpoints::Endpoints;
 use super::environment::CloudEnvironment;
 use super::failure::{Delivery, ServiceError};
-use super::identity::{self, SignedIn, Token};
+use super::identity::{self, KeystoneToken, SignedIn};
 use super::negotiation::{Shown, SupportedVersions};
-use super::request::{Answer, RequestBody, ServiceRequest};
+use super::request::{ServiceAnswer, ServiceRequest};
 use super::service::Microversion;
 use super::transport::{self, Outgoing, RawAnswer, Repeat, Transport};
 use super::{CloudSettings, Service};
@@ -29,7 +30,7 @@ pub(crate) struct Cloud {
     /// The id of the project of the token; empty without one.
     pub(crate) project: String,
     endpoints: Endpoints,
-    token: RwLock<Arc<Token>>,
+    token: RwLock<Arc<KeystoneToken>>,
     /// Held during a renewal of the token. A refusal is final: another try could lock the account.
     renewal: Mutex<Option<ServiceError>>,
     /// The versions of services that do not have the wanted one.
@@ -88,15 +89,15 @@ impl Cloud {
             project,
             catalogue,
         } = signed_in;
-        if catalogue.as_array().is_none_or(Vec::is_empty) && access.overrides.is_empty() {
+        if catalogue.as_array().is_none_or(Vec::is_empty) && access.endpoints.overrides.is_empty() {
             let why = match access.scope {
-                Scope::Own => "no project is named: set `project_name` or `project_id`",
+                SignInScope::Own => "no project is named: set `project_name` or `project_id`",
                 _ => "its catalogue of services is empty",
             };
-            let message = format!("{}: {why}", access.named);
+            let message = format!("{}: {why}", access.endpoints.named);
             return Err(ProviderError::new(ErrorKind::Credentials, message));
         }
-        let endpoints = Endpoints::of(&catalogue, &access, &project)?;
+        let endpoints = Endpoints::of(&catalogue, &access.endpoints, &project)?;
         Ok(Cloud {
             transport,
             access,
@@ -115,7 +116,10 @@ impl Cloud {
     ///
     /// # Errors
     /// If the cloud has no such service, if it does not answer, or if it refuses the request.
-    pub(crate) async fn send(&self, request: ServiceRequest) -> Result<Answer, ServiceError> {
+    pub(crate) async fn send(
+        &self,
+        request: ServiceRequest,
+    ) -> Result<ServiceAnswer, ServiceError> {
         let service = request.service;
         let outgoing = self.outgoing(request)?;
         let answer = self.exchange(outgoing).await;
@@ -134,16 +138,10 @@ impl Cloud {
             true => Repeat::Allowed,
             false => Repeat::Never,
         };
-        let (content_type, body) = match request.body {
-            None => (None, None),
-            Some(RequestBody::Json(json)) => {
-                (Some("application/json"), Some(json.to_string().into()))
-            }
-            Some(RequestBody::Raw {
-                content_type,
-                bytes,
-            }) => (Some(content_type), Some(bytes)),
-        };
+        let json = request.body.map(|json| Bytes::from(json.to_string()));
+        let json = json.map(|bytes| ("application/json", bytes));
+        let raw = request.raw.map(|raw| (raw.content_type, raw.bytes));
+        let (content_type, body) = raw.or(json).unzip();
         let content_type = content_type.map(|it| ("Content-Type", it));
         let own = request
             .headers
@@ -216,7 +214,7 @@ impl Cloud {
     }
 
     /// The token, renewed if it is about to expire.
-    async fn token(&self) -> Result<Arc<Token>, ServiceError> {
+    async fn token(&self) -> Result<Arc<KeystoneToken>, ServiceError> {
         let token = self.token.read().await.clone();
         match token.is_old() {
             false => Ok(token),
@@ -233,7 +231,10 @@ impl Cloud {
     ///
     /// # Errors
     /// If Keystone refuses, now or before. The error concerns the whole session.
-    async fn renewed(&self, former: &Arc<Token>) -> Result<Arc<Token>, ServiceError> {
+    async fn renewed(
+        &self,
+        former: &Arc<KeystoneToken>,
+    ) -> Result<Arc<KeystoneToken>, ServiceError> {
         let mut refusal = self.renewal.lock().await;
         let current = self.token.read().await.clone();
         if !Arc::ptr_eq(&current, former) {
@@ -283,7 +284,7 @@ impl Cloud {
     async fn lower(
         &self,
         service: Service,
-        token: &Token,
+        token: &KeystoneToken,
         refusal: &RawAnswer,
     ) -> Result<(), ServiceError> {
         let lowered = self.lowered.iter().find(|(known, _)| *known == service);
@@ -304,7 +305,7 @@ impl Cloud {
     async fn supported(
         &self,
         service: Service,
-        token: &Token,
+        token: &KeystoneToken,
     ) -> Result<Option<SupportedVersions>, ServiceError> {
         let mut url = self.endpoints.address(service)?.clone();
         // Without a project, the address describes the API.
@@ -330,7 +331,7 @@ impl Cloud {
 }
 
 /// The answer of a service, if it is a success.
-fn understood(service: Service, answer: RawAnswer) -> Result<Answer, ServiceError> {
+fn understood(service: Service, answer: RawAnswer) -> Result<ServiceAnswer, ServiceError> {
     if !(200..300).contains(&answer.status) {
         return Err(answer.error(service));
     }
@@ -359,7 +360,7 @@ fn understood(service: Service, answer: RawAnswer) -> Result<Answer, ServiceErro
             ..ServiceError::lost(service, message)
         });
     };
-    Ok(Answer {
+    Ok(ServiceAnswer {
         status: answer.status,
         body,
         bytes: answer.body,
@@ -393,6 +394,6 @@ impl Cloud {
 
     /// The address of Keystone.
     pub(super) fn keystone(&self) -> Url {
-        self.access.keystone.clone()
+        self.access.endpoints.keystone.clone()
     }
 }

@@ -1,7 +1,7 @@
 //! Chooses a cloud and collects its options: from files, variables and settings.
 //!
 //! ```text
-//! profile < clouds.yaml < secure.yaml < region of the cloud < OS_REGION_NAME < settings
+//! profile < clouds.yaml < secure.yaml < OS_REGION_NAME, OS_INTERFACE < region's own < settings
 //!                                   or:              variables < settings
 //! ```
 //!
@@ -141,7 +141,8 @@ fn cloud_of_files(
             options.overlay(options_of(secure, node)?);
         }
     }
-    choose_region(&mut options, (file, node), settings, environment)?;
+    overlay_selectors(&mut options, environment);
+    choose_region(&mut options, (file, node), settings)?;
     Ok(ChosenCloud {
         options,
         named: format!("the cloud `{name}` of {}", file.name),
@@ -217,17 +218,28 @@ fn auth_keys() -> impl Iterator<Item = &'static str> {
     of_auth.map(|option| option.key)
 }
 
+/// Writes the variables that count beside a cloud of a file, as for the command `openstack`: they do
+/// not say which cloud it is, nor who signs in.
+fn overlay_selectors(options: &mut WrittenOptions, environment: &CloudEnvironment) {
+    let all = of_variables(environment);
+    let above = ["region_name", "interface"].into_iter();
+    let below = ["cacert"]
+        .into_iter()
+        .filter(|key| options.get(key).is_none());
+    let keys: Vec<&str> = above.chain(below).collect();
+    for key in keys {
+        if let Some(written) = all.get(key) {
+            options.set(key, written.text.clone(), written.origin.clone());
+        }
+    }
+}
+
 /// Sets the region, and the options that the cloud has for it.
 fn choose_region(
     options: &mut WrittenOptions,
     (file, cloud): (&CloudFile, &FileNode),
     settings: &CloudSettings,
-    environment: &CloudEnvironment,
 ) -> Result<(), String> {
-    if let Some(region) = environment.variable("OS_REGION_NAME") {
-        let origin = Origin::Variable("OS_REGION_NAME".to_owned());
-        options.set("region_name", region, origin);
-    }
     let regions = regions_of(file, cloud)?;
     if regions.is_empty() {
         return Ok(());

@@ -9,10 +9,22 @@ use reqwest::Url;
 use serde_json::Value as Json;
 
 use super::Service;
-use super::access::Access;
 use super::clouds::listed;
 use super::failure::ServiceError;
+use super::interface::Interface;
 use super::service::{AfterVersion, ApiPath};
+
+/// Where Keystone is, and which endpoints of the services are used.
+pub(super) struct EndpointChoice {
+    /// The address of Keystone without the version.
+    pub(super) keystone: Url,
+    pub(super) region: Option<String>,
+    pub(super) interface: Interface,
+    /// Addresses that take the place of those in the catalogue of services.
+    pub(super) overrides: Vec<(Service, String)>,
+    /// The cloud as messages name it.
+    pub(super) named: String,
+}
 
 /// The addresses of the services of one cloud.
 pub(super) struct Endpoints {
@@ -20,25 +32,25 @@ pub(super) struct Endpoints {
 }
 
 impl Endpoints {
-    /// The addresses of a catalogue, in the region and with the interface of an access.
+    /// The addresses of a catalogue, in the region and with the interface of an choice.
     ///
     /// # Errors
     /// [`ErrorKind::Credentials`] if the region does not exist, or if there are several and none is
     /// named.
     pub(super) fn of(
         catalogue: &Json,
-        access: &Access,
+        choice: &EndpointChoice,
         project: &str,
     ) -> Result<Endpoints, ProviderError> {
-        let region = region(catalogue, access)
+        let region = region(catalogue, choice)
             .map_err(|why| ProviderError::new(ErrorKind::Credentials, why))?;
         let lookup = CatalogueLookup {
             catalogue,
             region: region.as_deref(),
-            access,
+            choice,
         };
         let found = Service::ALL.map(|service| {
-            let of_option = access.overrides.iter().find(|(known, _)| *known == service);
+            let of_option = choice.overrides.iter().find(|(known, _)| *known == service);
             let written = match of_option {
                 Some((_, url)) => Ok(url.clone()),
                 None => lookup.address(service),
@@ -67,26 +79,26 @@ impl Endpoints {
 }
 
 /// The region to use: the named one, or else the only one. `None` if the catalogue names none.
-fn region(catalogue: &Json, access: &Access) -> Result<Option<String>, String> {
+fn region(catalogue: &Json, choice: &EndpointChoice) -> Result<Option<String>, String> {
     let entries = catalogue.as_array().into_iter().flatten();
     let endpoints = entries
         .filter_map(|entry| entry["endpoints"].as_array())
         .flatten();
     let regions: BTreeSet<&str> = endpoints.filter_map(region_of).collect();
     let all = || listed(regions.iter().copied());
-    match &access.region {
+    match &choice.region {
         Some(wanted) if regions.is_empty() || regions.contains(wanted.as_str()) => {
             Ok(Some(wanted.clone()))
         }
         Some(wanted) => Err(format!(
             "{} has no region `{wanted}`; it has {}",
-            access.named,
+            choice.named,
             all()
         )),
         None if regions.len() > 1 => Err(format!(
             "{} has several regions: {}; choose one with the variable `OS_REGION_NAME` or the \
              setting `region`",
-            access.named,
+            choice.named,
             all(),
         )),
         None => Ok(regions.first().map(|region| (*region).to_owned())),
@@ -103,17 +115,17 @@ fn region_of(endpoint: &Json) -> Option<&str> {
 struct CatalogueLookup<'a> {
     catalogue: &'a Json,
     region: Option<&'a str>,
-    access: &'a Access,
+    choice: &'a EndpointChoice,
 }
 
 impl CatalogueLookup<'_> {
     /// The address of a service as the catalogue has it.
     fn address(&self, service: Service) -> Result<String, String> {
-        let interface = self.access.interface.name();
+        let interface = self.choice.interface.name();
         let endpoints = self.endpoints(service);
         let found = endpoints.iter().find(|it| it["interface"] == interface);
         // Keystone is there in any case: the sign-in used it.
-        let of_keystone = (service == Service::Identity).then(|| self.access.keystone.as_str());
+        let of_keystone = (service == Service::Identity).then(|| self.choice.keystone.as_str());
         let url = found.and_then(|endpoint| endpoint["url"].as_str());
         if let Some(url) = url.or(of_keystone) {
             return Ok(url.to_owned());

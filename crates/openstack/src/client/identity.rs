@@ -17,13 +17,13 @@ use super::failure::{Delivery, ServiceError};
 use super::transport::{self, Outgoing, RawAnswer, Repeat, Transport};
 
 /// A token.
-pub(super) struct Token {
+pub(super) struct KeystoneToken {
     pub(super) text: String,
     /// When it should be renewed; `None` if Keystone did not say when it expires.
     renew_at: Option<Instant>,
 }
 
-impl Token {
+impl KeystoneToken {
     /// Whether the token is about to expire.
     pub(super) fn is_old(&self) -> bool {
         self.renew_at.is_some_and(|time| Instant::now() >= time)
@@ -32,7 +32,7 @@ impl Token {
 
 /// The result of a sign-in.
 pub(super) struct SignedIn {
-    pub(super) token: Token,
+    pub(super) token: KeystoneToken,
     /// The id of the project; empty without one.
     pub(super) project: String,
     /// The catalogue of services.
@@ -52,7 +52,7 @@ pub(super) async fn sign_in(
     if let Some(scope) = access.scope.json() {
         auth["scope"] = scope;
     }
-    let mut url = access.keystone.clone();
+    let mut url = access.endpoints.keystone.clone();
     url.set_path(&format!(
         "{}/v3/auth/tokens",
         url.path().trim_end_matches('/')
@@ -84,7 +84,7 @@ pub(super) async fn sign_in(
     let body = &mut body["token"];
     let renew_at = lifetime(body).map(|lifetime| Instant::now() + lifetime - margin(lifetime));
     Ok(SignedIn {
-        token: Token { text, renew_at },
+        token: KeystoneToken { text, renew_at },
         project: body["project"]["id"]
             .as_str()
             .unwrap_or_default()
@@ -109,8 +109,8 @@ fn margin(lifetime: Duration) -> Duration {
 /// The error of an answer without a token.
 fn refused(access: &Access, answer: &RawAnswer) -> ServiceError {
     let error = answer.error(Service::Identity);
-    let (who, cloud) = (access.identity.shown(), &access.named);
-    let address = access.keystone.as_str().trim_end_matches('/');
+    let (who, cloud) = (access.identity.shown(), &access.endpoints.named);
+    let address = access.endpoints.keystone.as_str().trim_end_matches('/');
     // Keystone answers with 404 and an error of its own when an application credential is gone.
     let of_keystone = serde_json::from_slice::<Json>(&answer.body)
         .is_ok_and(|body| body["error"]["message"].is_string());

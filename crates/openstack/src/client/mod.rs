@@ -16,6 +16,7 @@ mod error_body;
 mod failure;
 mod files;
 mod identity;
+mod interface;
 mod negotiation;
 mod options;
 mod request;
@@ -28,6 +29,6 @@ mod tests;
 
 pub(crate) use self::cloud::Cloud;
 pub(crate) use self::failure::{Delivery, ServiceError};
-pub(crate) use self::request::{Answer, ServiceRequest};
+pub(crate) use self::request::{ServiceAnswer, ServiceRequest};
 pub(crate) use self::service::Service;
 pub(crate) use self::settings::CloudSettings;

@@ -7,15 +7,12 @@ use serde_json::Value as Json;
 
 use super::Service;
 
-/// The body of a request.
+/// A body of another type than JSON.
 #[derive(Clone, Debug)]
-pub(crate) enum RequestBody {
-    Json(Json),
-    /// Bytes of a type, such as `application/octet-stream`.
-    Raw {
-        content_type: &'static str,
-        bytes: Bytes,
-    },
+pub(crate) struct RawBody {
+    /// Its type, such as `application/octet-stream`.
+    pub(crate) content_type: &'static str,
+    pub(crate) bytes: Bytes,
 }
 
 /// A request to a service.
@@ -28,7 +25,9 @@ pub(crate) struct ServiceRequest {
     pub(crate) query: Vec<(&'static str, String)>,
     /// Headers besides those of every request.
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Option<RequestBody>,
+    pub(crate) body: Option<Json>,
+    /// A body in place of JSON.
+    pub(crate) raw: Option<RawBody>,
 }
 
 impl ServiceRequest {
@@ -40,6 +39,7 @@ impl ServiceRequest {
             query: Vec::new(),
             headers: Vec::new(),
             body: None,
+            raw: None,
         }
     }
 
@@ -78,13 +78,8 @@ impl ServiceRequest {
         ServiceRequest::new(service, Method::DELETE, path)
     }
 
-    /// A request that posts headers alone, such as the metadata of a container.
-    pub(crate) fn post_nothing(service: Service, path: impl Into<String>) -> ServiceRequest {
-        ServiceRequest::new(service, Method::POST, path)
-    }
-
     fn with_body(mut self, body: Json) -> ServiceRequest {
-        self.body = Some(RequestBody::Json(body));
+        self.body = Some(body);
         self
     }
 
@@ -94,7 +89,7 @@ impl ServiceRequest {
         content_type: &'static str,
         bytes: impl Into<Bytes>,
     ) -> ServiceRequest {
-        self.body = Some(RequestBody::Raw {
+        self.raw = Some(RawBody {
             content_type,
             bytes: bytes.into(),
         });
@@ -129,7 +124,7 @@ impl ServiceRequest {
 
 /// The answer to a request that succeeded.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ServiceAnswer {
     /// The status, from 200 to 299.
     pub(crate) status: u16,
     /// The body; null if there is none, or if it is of another type than JSON.
@@ -141,7 +136,7 @@ pub(crate) struct Answer {
     pub(crate) request_id: Option<String>,
 }
 
-impl Answer {
+impl ServiceAnswer {
     /// The text of a header; the name counts in any case of letters.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()

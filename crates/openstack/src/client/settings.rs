@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ::provider::{ErrorKind, ProviderError, Setting, SettingsChange};
 use blueprint::{Field, FieldPath, Kind, Name, Value};
 
-use super::access::Interface;
+use super::interface::Interface;
 use super::options::{OPTIONS, Origin, WrittenOptions};
 
 /// The settings whose change leads to other objects: to those of another cloud, region or project.

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use tokio::time::Instant;
 
 use super::names::{NameCache, ObjectKind};
-use crate::client::{Answer, Cloud, ServiceError, ServiceRequest};
+use crate::client::{Cloud, ServiceAnswer, ServiceError, ServiceRequest};
 use crate::heat::{HeatProvider, physical_name};
 
 /// A call of the contract with the cloud that it is for.
@@ -29,7 +29,10 @@ impl<'a> CloudCall<'a> {
     ///
     /// # Errors
     /// As [`Cloud::send`].
-    pub(crate) async fn send(&self, request: ServiceRequest) -> Result<Answer, ServiceError> {
+    pub(crate) async fn send(
+        &self,
+        request: ServiceRequest,
+    ) -> Result<ServiceAnswer, ServiceError> {
         self.cloud.send(request).await
     }
 

@@ -17,7 +17,7 @@ use super::hooks::{ASIDE, Deletion, PRIVATE, SpecChange};
 use super::mapping::{Recorded, fields_of, id_of, is_part_of};
 use super::table::{Busy, Form, Parent, Property, Reading, State, Target, Unset, Update};
 use super::{CloudCall, Hooks, JsonMap, Mark, body_of, json_of, pause};
-use crate::client::{Answer, Delivery, Service, ServiceError, ServiceRequest};
+use crate::client::{Delivery, Service, ServiceAnswer, ServiceError, ServiceRequest};
 
 /// The time that a refusal which clears with time is awaited.
 const PATIENCE: Duration = Duration::from_secs(75);
@@ -907,7 +907,7 @@ pub(crate) async fn patiently(
     refusals: &[Busy],
     operation: Operation,
     request: ServiceRequest,
-) -> Result<Answer, ServiceError> {
+) -> Result<ServiceAnswer, ServiceError> {
     let until = Instant::now() + PATIENCE;
     let mut before = 0;
     loop {

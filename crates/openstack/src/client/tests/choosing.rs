@@ -6,8 +6,9 @@ use provider::SettingsChange;
 use serde_json::{Value as Json, json};
 
 use super::super::Service;
-use super::super::access::{self, Access, Interface};
+use super::super::access::{self, Access};
 use super::super::environment::CloudEnvironment;
+use super::super::interface::Interface;
 use super::{settings, variables};
 
 /// A folder with files.
@@ -81,11 +82,11 @@ fn the_only_cloud_of_a_file_is_used() {
     let files = Files::with(&[("clouds.yaml", ONE)]);
     let access = files.access(&[], &[]).unwrap();
     assert_eq!(
-        access.keystone.as_str(),
+        access.endpoints.keystone.as_str(),
         "https://keystone.example.com:5000/"
     );
-    assert_eq!(access.region.as_deref(), Some("RegionOne"));
-    assert_eq!(access.interface, Interface::Public);
+    assert_eq!(access.endpoints.region.as_deref(), Some("RegionOne"));
+    assert_eq!(access.endpoints.interface, Interface::Public);
     let expected = json!({"name": "demo", "domain": {"id": "default"}, "password": "hunter22"});
     assert_eq!(user(&access), expected);
     assert_eq!(
@@ -172,7 +173,10 @@ fn a_profile_gives_the_options_below_the_cloud() {
     let files = Files::with(&[("clouds.yaml", cloud), ("clouds-public.yaml", public)]);
     let access = files.access(&[], &[]).unwrap();
     assert_eq!(
-        (access.keystone.as_str(), access.region.as_deref()),
+        (
+            access.endpoints.keystone.as_str(),
+            access.endpoints.region.as_deref()
+        ),
         ("https://acme/", Some("north"))
     );
     assert_eq!(user(&access)["name"], "u");
@@ -192,7 +196,10 @@ fn a_region_of_a_cloud_has_its_own_options() {
     let files = Files::with(&[("clouds.yaml", &text)]);
     let access = files.access(&[], &[]).unwrap();
     assert_eq!(
-        (access.region.as_deref(), access.interface),
+        (
+            access.endpoints.region.as_deref(),
+            access.endpoints.interface
+        ),
         (Some("north"), Interface::Public)
     );
     for (of_settings, of_variables) in [
@@ -204,7 +211,10 @@ fn a_region_of_a_cloud_has_its_own_options() {
     ] {
         let access = files.access(of_settings, of_variables).unwrap();
         assert_eq!(
-            (access.region.as_deref(), access.interface),
+            (
+                access.endpoints.region.as_deref(),
+                access.endpoints.interface
+            ),
             (Some("south"), Interface::Internal)
         );
     }
@@ -231,15 +241,15 @@ fn variables_describe_a_cloud_without_a_file() {
         ("OS_IDENTITY_API_VERSION", "3"),
     ];
     let access = files.access(&[], &of_variables).unwrap();
-    assert_eq!(access.keystone.as_str(), "http://k:5000/identity");
-    assert_eq!(access.interface, Interface::Admin);
+    assert_eq!(access.endpoints.keystone.as_str(), "http://k:5000/identity");
+    assert_eq!(access.endpoints.interface, Interface::Admin);
     assert_eq!(user(&access)["domain"], json!({"name": "staff"}));
     assert_eq!(
         project(&access),
         json!({"name": "shop", "domain": {"id": "d1"}})
     );
     assert_eq!(
-        access.overrides,
+        access.endpoints.overrides,
         [(Service::Volume, "http://v/v3".to_owned())]
     );
     let access = files
@@ -251,7 +261,7 @@ fn variables_describe_a_cloud_without_a_file() {
     let access = files
         .access(&[("auth-url", "http://other")], &both)
         .unwrap();
-    assert_eq!(access.keystone.as_str(), "http://other/");
+    assert_eq!(access.endpoints.keystone.as_str(), "http://other/");
     // The variables do not mix with a cloud of a file.
     let files = Files::with(&[("clouds.yaml", ONE)]);
     let of_file = [
@@ -262,6 +272,22 @@ fn variables_describe_a_cloud_without_a_file() {
     let access = files.access(&[], &of_file).unwrap();
     assert_eq!(user(&access)["name"], "demo");
     assert_eq!(project(&access)["name"], "shop");
+    let chosen = [
+        ("OS_CLOUD", "shop"),
+        ("OS_INTERFACE", "internal"),
+        ("OS_REGION_NAME", "west"),
+    ];
+    let access = files.access(&[], &chosen).unwrap();
+    assert_eq!(access.endpoints.interface, Interface::Internal);
+    assert_eq!(access.endpoints.region.as_deref(), Some("west"));
+    let error = files.refused(
+        &[],
+        &[("OS_CLOUD", "shop"), ("OS_CACERT", "/nowhere/ca.pem")],
+    );
+    assert!(
+        error.starts_with("the variable `OS_CACERT`: `cacert`: /nowhere/ca.pem"),
+        "{error}"
+    );
 }
 
 #[test]
