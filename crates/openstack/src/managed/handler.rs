@@ -21,6 +21,9 @@ use crate::heat::physical_name;
 /// The time that a refusal which clears with time is awaited.
 const PATIENCE: Duration = Duration::from_secs(75);
 
+/// The number of pauses, some seconds together, in which the object of a killed process may appear.
+const IN_FLIGHT: u32 = 5;
+
 /// The time that an object may take until it is gone.
 const DELETION: Duration = Duration::from_secs(600);
 
@@ -212,6 +215,24 @@ impl Managed {
         };
         let inner = |object: Json| self.in_list(object);
         Ok(all.into_iter().map(inner).find(is_it))
+    }
+
+    /// Finds the object of an interrupted create. The service may still work on the request of a
+    /// process that was killed, so the object may appear late.
+    async fn find_late(
+        &self,
+        on: CloudCall<'_>,
+        token: &str,
+        spec: &JsonMap,
+    ) -> Result<Option<Json>, Option<ProviderError>> {
+        for before in 0..IN_FLIGHT {
+            let found = self.find(on, token, spec).await?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            on.wait(pause(before)).await.map_err(Some)?;
+        }
+        self.find(on, token, spec).await
     }
 
     /// An object of a list. Some lists have an envelope around each object.
@@ -539,7 +560,7 @@ impl Managed {
             (None, None) => return Ok(ReadOutcome::Unknown),
             (None, Some(token)) => {
                 let spec = json_of(request.inputs)?;
-                match self.find(on, token, &spec).await {
+                match self.find_late(on, token, &spec).await {
                     Ok(None) => {
                         self.hooks.not_created(on, token).await?;
                         None
@@ -551,7 +572,7 @@ impl Managed {
             }
         };
         let Some(mut object) = found else {
-            return Ok(ReadOutcome::Absent);
+            return Ok(absent(request));
         };
         let id = self.id_of(&object)?;
         self.mark.remove(&mut object);
@@ -641,6 +662,7 @@ impl Handler for Managed {
 
     fn adjust(&self, ty: &mut ResourceType) {
         ty.capabilities.finds = self.mark != Mark::None;
+        self.hooks.adjust(ty);
     }
 
     fn create<'a>(
@@ -698,6 +720,22 @@ fn is_as_sent(sent: &JsonMap, object: &Json) -> bool {
         .iter()
         .filter_map(|(field, value)| Some((value, object.get(field)?)));
     object["name"] == sent["name"] && shown.all(|(sent, shown)| sent == shown)
+}
+
+/// The answer for an object that does not exist. If its private data names helper objects, a delete
+/// must still remove them, so the resource stays until then.
+fn absent(request: ReadRequest<'_>) -> ReadOutcome {
+    let id = request.id.filter(|id| !id.is_empty());
+    let Some(id) = id.filter(|_| !request.private.is_null()) else {
+        return ReadOutcome::Absent;
+    };
+    ReadOutcome::Present(Observed {
+        id: id.into(),
+        fields: request.outputs.clone(),
+        private: request.private.clone(),
+        expired: Some("it was deleted, and objects of its own are left".to_owned()),
+        ..Observed::default()
+    })
 }
 
 /// The call with another token: that of the create that is looked up.
