@@ -22,6 +22,9 @@ use crate::client::{Delivery, Service, ServiceAnswer, ServiceError, ServiceReque
 /// The time that a refusal which clears with time is awaited.
 const PATIENCE: Duration = Duration::from_secs(75);
 
+/// The number of pauses, some seconds together, in which the object of a killed process may appear.
+const IN_FLIGHT: u32 = 5;
+
 /// The time that an object may take until it is gone.
 const DELETION: Duration = Duration::from_secs(600);
 
@@ -273,6 +276,24 @@ impl Managed {
         };
         let inner = |object: Json| self.in_list(object);
         Ok(all.into_iter().map(inner).find(is_it))
+    }
+
+    /// Finds the object of an interrupted create. The service may still work on the request of a
+    /// process that was killed, so the object may appear late.
+    async fn find_late(
+        &self,
+        on: CloudCall<'_>,
+        token: &str,
+        spec: &JsonMap,
+    ) -> Result<Option<Json>, Option<ProviderError>> {
+        for before in 0..IN_FLIGHT {
+            let found = self.find(on, token, spec).await?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            on.wait(pause(before)).await.map_err(Some)?;
+        }
+        self.find(on, token, spec).await
     }
 
     /// An object of a list. Some lists have an envelope around each object.
@@ -634,7 +655,7 @@ impl Managed {
         let found = match (request.id.filter(|id| !id.is_empty()), request.token) {
             (Some(id), _) => self.object(on, &spec, id).await?,
             (None, None) => return Ok(ReadOutcome::Unknown),
-            (None, Some(token)) => match self.find(on, token, &spec).await {
+            (None, Some(token)) => match self.find_late(on, token, &spec).await {
                 Ok(None) => {
                     self.hooks.not_created(on, token).await?;
                     None
@@ -645,7 +666,7 @@ impl Managed {
             },
         };
         let Some(mut object) = found else {
-            return Ok(ReadOutcome::Absent);
+            return Ok(absent(request));
         };
         let id = self.id_of(&object)?;
         self.mark.remove(&mut object);
@@ -847,6 +868,7 @@ impl Handler for Managed {
         ty.capabilities.finds = self.mark != Mark::None;
         // The id of an object below a parent does not lead to it.
         ty.capabilities.imports = self.parent.is_none();
+        self.hooks.adjust(ty);
     }
 
     fn create<'a>(
@@ -933,6 +955,22 @@ fn is_as_sent(sent: &JsonMap, object: &Json) -> bool {
         .iter()
         .filter_map(|(field, value)| Some((value, object.get(field)?)));
     object["name"] == sent["name"] && shown.all(|(sent, shown)| sent == shown)
+}
+
+/// The answer for an object that does not exist. If its private data names helper objects, a delete
+/// must still remove them, so the resource stays until then.
+fn absent(request: ReadRequest<'_>) -> ReadOutcome {
+    let id = request.id.filter(|id| !id.is_empty());
+    let Some(id) = id.filter(|_| !request.private.is_null()) else {
+        return ReadOutcome::Absent;
+    };
+    ReadOutcome::Present(Observed {
+        id: id.into(),
+        fields: request.outputs.clone(),
+        private: request.private.clone(),
+        expired: Some("it was deleted, and objects of its own are left".to_owned()),
+        ..Observed::default()
+    })
 }
 
 /// The call with another token: that of the create that is looked up.

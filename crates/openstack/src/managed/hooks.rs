@@ -1,6 +1,6 @@
 //! What a type does beyond its table.
 
-use ::provider::{BoxFuture, ProviderError};
+use ::provider::{BoxFuture, ProviderError, ResourceType};
 use futures::FutureExt as _;
 use serde_json::Value as Json;
 
@@ -28,6 +28,11 @@ pub(crate) enum Deletion {
 /// What a type does beyond its table. Each method does nothing unless a type has its own. Specs are
 /// the JSON of what the document declares; properties that are not set are absent.
 pub(crate) trait Hooks: Sync {
+    /// Adjusts the type of the catalogue to what the hooks do.
+    fn adjust(&self, ty: &mut ResourceType) {
+        let _ = ty;
+    }
+
     /// Completes the body of a create.
     fn create_body<'a>(
         &'a self,

@@ -1,6 +1,8 @@
 //! The types of Nova besides servers: key pairs, flavors, server groups, host aggregates.
 
-use ::provider::{BoxFuture, ErrorKind, ProviderError};
+use std::sync::Arc;
+
+use ::provider::{BoxFuture, ErrorKind, ProviderError, ResourceType};
 use serde_json::{Value as Json, json};
 
 use super::kinds::{PROJECT, USER};
@@ -115,6 +117,14 @@ pub(super) fn texts<'s>(spec: &'s JsonMap, name: &str) -> Vec<&'s str> {
 struct KeyPairHooks;
 
 impl Hooks for KeyPairHooks {
+    /// The private key is always empty, so that no key is needed to store it.
+    fn adjust(&self, ty: &mut ResourceType) {
+        let schema = Arc::make_mut(&mut ty.schema);
+        if let Some(field) = schema.fields.get_mut("private_key") {
+            field.sensitive = false;
+        }
+    }
+
     fn create_body<'a>(
         &'a self,
         _on: CloudCall<'a>,

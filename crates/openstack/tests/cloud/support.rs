@@ -306,8 +306,8 @@ impl Live<'_> {
         self.apply(Operation::Delete, &Json::Null).await?;
         self.inputs = inputs;
         self.applied.id = id;
-        self.applied.private = private;
         assert!(self.read().await.is_none(), "{} is gone", self.id());
+        self.applied.private = private;
         self.apply(Operation::Delete, &Json::Null).await
     }
 

@@ -1,13 +1,16 @@
 //! `OS::Nova::Server`.
 //!
 //! `body.rs` has the parts of a create that are no plain fields, `user_data.rs` what a guest gets,
-//! `networks.rs` the interfaces, `ports.rs` the ports that a server gets of its own, `update.rs` the
-//! changes, `attributes.rs` what other services know about a server.
+//! `networks.rs` the interfaces, `ports.rs` the ports that a server gets of its own, `update.rs`
+//! the changes, `attributes.rs` what other services know about a server. `calls.rs` and
+//! `entries.rs` are what these have in common.
 //!
 //! Not here: volumes that are attached later (`attachment.rs`).
 
 mod attributes;
 mod body;
+mod calls;
+mod entries;
 mod networks;
 mod ports;
 mod update;
@@ -16,17 +19,16 @@ mod user_data;
 use ::provider::{BoxFuture, ProviderError};
 use serde_json::Value as Json;
 
+use self::calls::{MARK, act};
 use super::kinds::{FLAVOR, IMAGE};
-use crate::client::{Service, ServiceRequest};
+use crate::client::Service;
 use crate::managed::{
-    ASIDE, Busy, CloudCall, Deletion, Form, Handler, Hooks, JsonMap, Managed, Mark, SpecChange,
-    State, Update, hook, ignored, reference, renamed, same,
+    Busy, CloudCall, Deletion, Form, Handler, Hooks, JsonMap, Managed, SpecChange, State, Update,
+    hook, ignored, reference, renamed, same,
 };
 
 /// The types.
 pub(super) static TYPES: &[&dyn Handler] = &[&SERVER];
-
-const MARK: Mark = Mark::Tag("tags");
 
 /// The field with the scheduler hints, which stands beside the server.
 const HINTS: &str = "os:scheduler_hints";
@@ -197,36 +199,4 @@ impl Hooks for ServerHooks {
     fn deletes_first(&self, prior: &JsonMap, desired: &JsonMap) -> bool {
         networks::share_an_address(prior, desired)
     }
-}
-
-/// Starts an action on a server. Returns the id of the request, by which Nova lists the action.
-async fn act(
-    on: CloudCall<'_>,
-    id: &Json,
-    action: &str,
-    arguments: Json,
-) -> Result<Option<String>, ProviderError> {
-    let id = id.as_str().unwrap_or_default();
-    let mut body = JsonMap::new();
-    body.insert(action.to_owned(), arguments);
-    let path = format!("servers/{id}/action");
-    let request = ServiceRequest::post(Service::Compute, path, Json::Object(body));
-    let answer = on.send(request).await;
-    let answer = answer.map_err(|error| error.into_provider_error(true))?;
-    Ok(answer.request_id)
-}
-
-/// Reads a server again. What hooks keep in it stays.
-async fn refresh(on: CloudCall<'_>, object: &mut Json) -> Result<(), ProviderError> {
-    let id = object["id"].as_str().unwrap_or_default();
-    let request = ServiceRequest::get(Service::Compute, format!("servers/{id}"));
-    let mut answer = on.get(request).await?;
-    let aside = object.get_mut(ASIDE).map(Json::take);
-    let read = answer.get_mut("server").map(Json::take);
-    let Some(Json::Object(mut read)) = read else {
-        return Ok(());
-    };
-    read.insert(ASIDE.to_owned(), aside.unwrap_or_default());
-    *object = Json::Object(read);
-    Ok(())
 }

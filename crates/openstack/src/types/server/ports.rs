@@ -8,7 +8,7 @@ use ::provider::{ErrorKind, ProviderError};
 use serde_json::{Value as Json, json};
 
 use super::super::network::{GROUP, QOS_POLICY, SUBNET};
-use super::networks::{entries_of, given, network_of};
+use super::entries::{entries_of, given, network_of};
 use crate::client::{Service, ServiceRequest};
 use crate::managed::{
     ASIDE, CloudCall, Form, JsonMap, PRIVATE, Property, body_of, mark_of, reference, renamed, same,

@@ -6,7 +6,8 @@ use serde_json::{Value as Json, json};
 
 use super::super::kinds::{FLAVOR, IMAGE};
 use super::body::metadata_of;
-use super::{MARK, act, networks, refresh, user_data};
+use super::calls::{MARK, act, refresh};
+use super::{networks, user_data};
 use crate::client::{Service, ServiceRequest};
 use crate::managed::{CloudCall, JsonMap, Patience, SpecChange};
 
