@@ -2,7 +2,7 @@
 //! one handler that creates, reads, updates and deletes them.
 //!
 //! `table.rs` has the form of a table, `mapping.rs` the conversion of values, `handler.rs` the
-//! operations, `names.rs` the ids of names. `relation.rs` handles what is no object of a collection.
+//! operations, `names.rs` the ids of names, `relation.rs` what is no object of a collection.
 //!
 //! Not here: the tables (`types`).
 
