@@ -22,7 +22,9 @@ pub mod heat;
 mod managed;
 pub mod packed;
 mod provider;
+mod provider_types;
 mod session;
 mod types;
 
-pub use self::provider::{NAME, NAMESPACES, OpenStackProvider, provider};
+pub use self::provider::{OpenStackProvider, provider};
+pub use self::provider_types::{NAME, NAMESPACES};

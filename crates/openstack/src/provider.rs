@@ -1,21 +1,15 @@
-//! The provider `openstack`: the types of all services, and the configurations of clouds.
+//! The provider `openstack` and its configurations.
 
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::Arc;
 
 use ::provider::{
-    BoxFuture, Catalog, Configuration, Configured, Plans, Provider, ProviderError, ResourceType,
-    SettingsChange, TypeSource,
+    BoxFuture, Catalog, Configuration, Configured, Provider, ProviderError, SettingsChange,
 };
-use blueprint::IndexMap;
-use expr::FunctionDef;
 
-use crate::catalog;
 use crate::client::CloudSettings;
 use crate::heat::{self, HeatProvider};
-use crate::managed::Handler;
-use crate::packed::PackedTypes;
+use crate::provider_types::CATALOG;
 use crate::session::OpenStackSession;
-use crate::types;
 
 /// The provider of the namespaces of OpenStack.
 pub struct OpenStackProvider {
@@ -28,55 +22,6 @@ pub fn provider() -> OpenStackProvider {
     OpenStackProvider {
         heat: Arc::new(heat::provider()),
     }
-}
-
-/// The name of the provider: the key of its settings.
-pub const NAME: &str = "openstack";
-
-/// The function that returns the project of a configuration, for `OS::project_id` in templates.
-const PROJECT_FUNCTION: &str = "openstack/project_id";
-
-/// The namespaces of the provider: those of the services, and `OS::Heat`.
-pub const NAMESPACES: &[&str] = &ALL_NAMESPACES;
-
-const ALL_NAMESPACES: [&str; catalog::NAMESPACES.len() + 1] = {
-    let mut all = ["OS::Heat"; catalog::NAMESPACES.len() + 1];
-    let mut at = 0;
-    while at < catalog::NAMESPACES.len() {
-        all[at] = catalog::NAMESPACES[at];
-        at += 1;
-    }
-    all
-};
-
-/// The catalogue: the types of `OS::Heat` and those of all other namespaces.
-static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
-    let services = catalog::catalog();
-    let heat = heat::catalog();
-    let source = ProviderTypes {
-        services: catalog::types(),
-        heat: heat::described(),
-        project: services.functions.first().cloned().map(Arc::new),
-        managed: types::all()
-            .map(|it| (it.type_name(), OnceLock::new()))
-            .collect(),
-    };
-    let namespaces = services.namespaces.iter().chain(&heat.namespaces);
-    Arc::new(Catalog {
-        namespaces: namespaces.cloned().collect(),
-        name: Some(NAME.into()),
-        docs: services.docs.clone(),
-        resource_types: heat.resource_types.clone(),
-        settings: CloudSettings::declared(),
-        source: Some(Arc::new(source)),
-        max_parallel: 4,
-        ..Catalog::default()
-    })
-});
-
-/// The type with that name, with the capabilities of its handler.
-pub(crate) fn resource_type(name: &str) -> Option<Arc<ResourceType>> {
-    CATALOG.resource_type(name)
 }
 
 impl Provider for OpenStackProvider {
@@ -102,59 +47,5 @@ impl Provider for OpenStackProvider {
                 diagnostics: Vec::new(),
             })
         })
-    }
-}
-
-/// The types of all namespaces. A type with a handler is managed, every other one only described.
-#[derive(Debug)]
-struct ProviderTypes {
-    services: Arc<PackedTypes>,
-    heat: Arc<PackedTypes>,
-    /// The function that returns the project of a configuration.
-    project: Option<Arc<FunctionDef>>,
-    /// The types with a handler, each read on first use.
-    managed: IndexMap<&'static str, OnceLock<Option<Arc<ResourceType>>>>,
-}
-
-impl ProviderTypes {
-    /// A type with a handler: the capabilities of the handler take the place of those in the
-    /// catalogue, and fields that others than the user change count no drift.
-    fn managed_type(&self, name: &str, handler: &dyn Handler) -> Option<Arc<ResourceType>> {
-        let read = || {
-            let mut ty = self.services.get(name).or_else(|| self.heat.get(name))?;
-            let found = Arc::make_mut(&mut ty);
-            found.capabilities.described_only = false;
-            found.capabilities.plans = Plans::Updates;
-            found.capabilities.checks = true;
-            found.capabilities.exact = false;
-            found.capabilities.complete_when_ready = true;
-            handler.adjust(found);
-            Some(ty)
-        };
-        self.managed.get(name)?.get_or_init(read).clone()
-    }
-}
-
-impl TypeSource for ProviderTypes {
-    fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
-        if let Some(handler) = types::handler(name) {
-            return self.managed_type(name, handler);
-        }
-        self.services.get(name).or_else(|| self.heat.get(name))
-    }
-
-    fn has_resource_type(&self, name: &str) -> bool {
-        self.services.has_resource_type(name) || self.heat.has_resource_type(name)
-    }
-
-    fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
-        Box::new(self.services.names().chain(self.heat.names()))
-    }
-    fn function(&self, name: &str) -> Option<Arc<FunctionDef>> {
-        self.project.clone().filter(|_| name == PROJECT_FUNCTION)
-    }
-
-    fn function_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
-        Box::new(std::iter::once(PROJECT_FUNCTION))
     }
 }

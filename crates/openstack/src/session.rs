@@ -15,7 +15,7 @@ use tokio::sync::OnceCell;
 use crate::client::{Cloud, CloudSettings};
 use crate::heat::HeatProvider;
 use crate::managed::{CloudCall, Handler, NameCache, wrong_names};
-use crate::provider::resource_type;
+use crate::provider_types::resource_type;
 use crate::types;
 
 /// A configured cloud.

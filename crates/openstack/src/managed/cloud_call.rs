@@ -67,7 +67,7 @@ impl<'a> CloudCall<'a> {
         kind: &'static ObjectKind,
         text: &str,
     ) -> Result<String, ProviderError> {
-        self.names.id_of(self, kind, text).await
+        self.names.id_of(self.cloud, kind, text).await
     }
 
     /// The body of the answer to a request for an object that attributes of many others show. It is
@@ -76,7 +76,7 @@ impl<'a> CloudCall<'a> {
     /// # Errors
     /// The error of the request.
     pub(crate) async fn get_once(&self, request: ServiceRequest) -> Result<Json, ProviderError> {
-        self.names.object(self, request).await
+        self.names.object(self.cloud, request).await
     }
 
     /// The generated name of an object that a create with this token makes.

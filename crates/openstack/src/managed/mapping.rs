@@ -6,11 +6,8 @@ use blueprint::{FieldPath, Map, Name, PathStep, Value};
 use serde_json::Value as Json;
 
 use super::hooks::ASIDE;
-use super::table::{Form, Property, Reading, Target};
+use super::table::{Form, JsonMap, Property, Reading, Target};
 use super::{CloudCall, Hooks};
-
-/// A JSON object.
-pub(crate) type JsonMap = serde_json::Map<String, Json>;
 
 /// The JSON of a spec, without the properties that are null. Secret marks are left out, so it must
 /// not be shown.

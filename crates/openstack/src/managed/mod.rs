@@ -1,13 +1,14 @@
 //! Types as tables: the properties of a type of Heat as fields of the objects of a service, and the
 //! one handler that creates, reads, updates and deletes them.
 //!
-//! `table.rs` has the form of a table, `mapping.rs` the conversion of values, `handler.rs` the
+//! `table.rs` has the form of a table, `mapping.rs` the conversion of values, `collection.rs` the
 //! operations, `names.rs` the ids of names. `relation.rs` and `settings.rs` handle what is no object
 //! of a collection.
 //!
 //! Not here: the tables (`types`).
 
 mod cloud_call;
+mod collection;
 mod handler;
 mod hooks;
 mod mapping;
@@ -18,18 +19,19 @@ mod settings;
 mod table;
 
 pub(crate) use self::cloud_call::{CloudCall, Patience, pause};
+pub(crate) use self::collection::Managed;
 #[cfg(test)]
 pub(crate) use self::handler::Table;
-pub(crate) use self::handler::{Handler, Managed, patiently};
+pub(crate) use self::handler::{Handler, patiently};
 pub(crate) use self::hooks::{ASIDE, Deletion, Hooks, PRIVATE, SpecChange};
-pub(crate) use self::mapping::{JsonMap, body_of, json_of, wrong_names};
+pub(crate) use self::mapping::{body_of, json_of, wrong_names};
 pub(crate) use self::marks::{KEY, Mark, mark_of};
 pub(crate) use self::names::{NameCache, ObjectKind, Search};
 pub(crate) use self::relation::{Related, Relation};
-pub(crate) use self::settings::Setting;
+pub(crate) use self::settings::ObjectSetting;
 #[cfg(test)]
 pub(crate) use self::table::Target;
 pub(crate) use self::table::{
-    Busy, Form, Parent, Property, State, Unset, Update, each, hook, ignored, list, reference,
-    renamed, same, spread,
+    Busy, Form, JsonMap, Parent, Property, State, Unset, Update, each, hook, ignored, list,
+    reference, renamed, same, spread,
 };

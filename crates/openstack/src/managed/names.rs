@@ -7,8 +7,7 @@ use ::provider::{ErrorKind, ProviderError};
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
-use super::CloudCall;
-use crate::client::{Service, ServiceRequest};
+use crate::client::{Cloud, Service, ServiceRequest};
 
 /// A kind of object that templates name.
 #[derive(Debug)]
@@ -50,10 +49,10 @@ impl NameCache {
     /// The id of an object that a template names by its id or its name.
     ///
     /// # Errors
-    /// As [`CloudCall::id_of`].
+    /// [`ErrorKind::Document`] if no object, or more than one, has the name.
     pub(super) async fn id_of(
         &self,
-        on: &CloudCall<'_>,
+        cloud: &Cloud,
         kind: &'static ObjectKind,
         text: &str,
     ) -> Result<String, ProviderError> {
@@ -67,7 +66,7 @@ impl NameCache {
             let key = (kind.path, text.to_owned());
             known.entry(key).or_default().clone()
         };
-        let found = cell.get_or_try_init(|| find(on, kind, text)).await?;
+        let found = cell.get_or_try_init(|| find(cloud, kind, text)).await?;
         Ok(found.clone())
     }
 
@@ -77,21 +76,21 @@ impl NameCache {
     /// The error of the request.
     pub(super) async fn object(
         &self,
-        on: &CloudCall<'_>,
+        cloud: &Cloud,
         request: ServiceRequest,
     ) -> Result<Json, ProviderError> {
         let cell = {
             let mut known = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
             known.entry(request.path.clone()).or_default().clone()
         };
-        let found = cell.get_or_try_init(|| on.get(request)).await?;
+        let found = cell.get_or_try_init(|| read(cloud, request)).await?;
         Ok(found.clone())
     }
 }
 
 /// Finds the object with a name, or with an id that is no UUID.
 async fn find(
-    on: &CloudCall<'_>,
+    cloud: &Cloud,
     kind: &'static ObjectKind,
     text: &str,
 ) -> Result<String, ProviderError> {
@@ -101,12 +100,12 @@ async fn find(
         Search::ByField(field) => request.with_query(field, text),
         Search::InProject => {
             let request = request.with_query("name", text);
-            request.with_query("project_id", on.cloud.project.clone())
+            request.with_query("project_id", cloud.project.clone())
         }
         Search::InList(Some((name, value))) => request.with_query(name, value),
         Search::InList(None) => request,
     };
-    let answer = on.get(request).await?;
+    let answer = read(cloud, request).await?;
     let all = answer[kind.list].as_array();
     // An id goes before a name: another object may have the id as its name.
     let is_id = all.into_iter().flatten().any(|it| it["id"] == text);
@@ -136,4 +135,12 @@ async fn find(
             Err(ProviderError::new(ErrorKind::Document, message))
         }
     }
+}
+
+/// The body of the answer to a request that changes nothing.
+async fn read(cloud: &Cloud, request: ServiceRequest) -> Result<Json, ProviderError> {
+    let answer = cloud.send(request).await;
+    answer
+        .map(|answer| answer.body)
+        .map_err(|error| error.into_provider_error(false))
 }

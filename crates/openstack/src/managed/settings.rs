@@ -17,7 +17,7 @@ use super::handler::{Handler, call_with_token};
 use super::{CloudCall, JsonMap, SpecChange, json_of};
 
 /// A type that sets something on other objects.
-pub(crate) trait Setting: Sync + fmt::Debug {
+pub(crate) trait ObjectSetting: Sync + fmt::Debug {
     /// The name of the type.
     fn type_name(&self) -> &'static str;
 
@@ -51,7 +51,7 @@ pub(crate) trait Setting: Sync + fmt::Debug {
         spec: &'a JsonMap,
     ) -> BoxFuture<'a, Result<Option<JsonMap>, ProviderError>>;
 
-    /// What is waited for after [`Setting::set`], as a phrase; `None` if it has taken effect.
+    /// What is waited for after [`ObjectSetting::set`], as a phrase; `None` if it has taken effect.
     fn pending<'a>(
         &'a self,
         on: CloudCall<'a>,
@@ -61,7 +61,7 @@ pub(crate) trait Setting: Sync + fmt::Debug {
         std::future::ready(Ok(None)).boxed()
     }
 
-    /// Whether [`Setting::set`] may be repeated: what is set already does not make it fail.
+    /// Whether [`ObjectSetting::set`] may be repeated: what is set already does not make it fail.
     fn repeats(&self) -> bool {
         true
     }
@@ -90,7 +90,7 @@ fn fields_of(on: CloudCall<'_>, spec: &Value, shown: &JsonMap, id: &str) -> Valu
 
 /// Sets the desired spec, and answers with what the cloud shows.
 async fn apply(
-    setting: &dyn Setting,
+    setting: &dyn ObjectSetting,
     on: CloudCall<'_>,
     request: &ApplyRequest<'_>,
 ) -> Result<Applied, ProviderError> {
@@ -117,7 +117,7 @@ async fn apply(
 }
 
 async fn read(
-    setting: &dyn Setting,
+    setting: &dyn ObjectSetting,
     on: CloudCall<'_>,
     request: ReadRequest<'_>,
 ) -> Result<ReadOutcome, ProviderError> {
@@ -144,7 +144,7 @@ async fn read(
 }
 
 async fn poll(
-    setting: &dyn Setting,
+    setting: &dyn ObjectSetting,
     on: CloudCall<'_>,
     request: ReadRequest<'_>,
 ) -> Result<Readiness, ProviderError> {
@@ -166,9 +166,9 @@ async fn poll(
     }
 }
 
-impl<S: Setting> Handler for S {
+impl<S: ObjectSetting> Handler for S {
     fn type_name(&self) -> &'static str {
-        Setting::type_name(self)
+        ObjectSetting::type_name(self)
     }
 
     fn adjust(&self, ty: &mut ResourceType) {

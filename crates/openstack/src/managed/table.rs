@@ -4,6 +4,9 @@
 use super::names::ObjectKind;
 use ::provider::Operation;
 
+/// A JSON object.
+pub(crate) type JsonMap = serde_json::Map<String, serde_json::Value>;
+
 /// A property of a type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Property {
@@ -144,11 +147,6 @@ pub(crate) const fn each(name: &'static str, properties: &'static [Property]) ->
     Property::field(name, name, Form::Each(properties))
 }
 
-/// A property with a map.
-pub(crate) const fn one(name: &'static str, properties: &'static [Property]) -> Property {
-    Property::field(name, name, Form::One(properties))
-}
-
 /// A property with a map whose entries are fields of the object.
 pub(crate) const fn spread(name: &'static str) -> Property {
     Property::without_field(name, Target::Spread)
@@ -200,8 +198,6 @@ pub(crate) struct Parent {
 pub(crate) enum Update {
     /// By `PUT` with the changed fields.
     Put,
-    /// By `PATCH` with the changed fields.
-    Patch,
     /// The hooks of the type change them.
     Hook,
     /// Not at all: every change replaces the object.
@@ -225,15 +221,6 @@ impl Busy {
             operation: Operation::Delete,
             status,
             name: "",
-        }
-    }
-
-    /// A create that is refused with a status and a name.
-    pub(crate) const fn create(status: u16, name: &'static str) -> Busy {
-        Busy {
-            operation: Operation::Create,
-            status,
-            name,
         }
     }
 }

@@ -4,7 +4,7 @@ use ::provider::{BoxFuture, Call, ErrorKind, ProviderError};
 use serde_json::{Value as Json, json};
 
 use crate::client::{Service, ServiceRequest};
-use crate::managed::{CloudCall, Handler, JsonMap, Patience, Setting, SpecChange};
+use crate::managed::{CloudCall, Handler, JsonMap, ObjectSetting, Patience, SpecChange};
 
 /// The types.
 pub(super) static TYPES: &[&dyn Handler] = &[&Attachment];
@@ -122,7 +122,7 @@ async fn volume(on: CloudCall<'_>, spec: &JsonMap) -> Result<Option<Json>, Provi
     }
 }
 
-impl Setting for Attachment {
+impl ObjectSetting for Attachment {
     fn type_name(&self) -> &'static str {
         "OS::Cinder::VolumeAttachment"
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::kinds::PROJECT;
 use crate::client::{Service, ServiceRequest};
 use crate::heat::physical_name;
-use crate::managed::{CloudCall, Handler, JsonMap, Setting, SpecChange};
+use crate::managed::{CloudCall, Handler, JsonMap, ObjectSetting, SpecChange};
 
 /// The types.
 pub(super) static TYPES: &[&dyn Handler] = &[&NOVA, &CINDER];
@@ -45,7 +45,7 @@ impl Quota {
     }
 }
 
-impl Setting for Quota {
+impl ObjectSetting for Quota {
     fn type_name(&self) -> &'static str {
         self.name
     }

@@ -9,8 +9,8 @@ use super::kinds::{PROJECT, QOS_SPECS, VOLUME_TYPE};
 use crate::client::{Service, ServiceRequest};
 use crate::heat::uuid;
 use crate::managed::{
-    CloudCall, Handler, Hooks, JsonMap, Managed, Mark, Setting, SpecChange, State, Update, hook,
-    same,
+    CloudCall, Handler, Hooks, JsonMap, Managed, Mark, ObjectSetting, SpecChange, State, Update,
+    hook, same,
 };
 
 /// The types.
@@ -300,7 +300,7 @@ impl QosAssociation {
     }
 }
 
-impl Setting for QosAssociation {
+impl ObjectSetting for QosAssociation {
     fn type_name(&self) -> &'static str {
         "OS::Cinder::QoSAssociation"
     }
@@ -419,7 +419,7 @@ impl EncryptedVolumeType {
     }
 }
 
-impl Setting for EncryptedVolumeType {
+impl ObjectSetting for EncryptedVolumeType {
     fn type_name(&self) -> &'static str {
         "OS::Cinder::EncryptedVolumeType"
     }

@@ -10,7 +10,8 @@ use crate::managed::{
     SpecChange, State, ignored, reference, renamed, same, spread,
 };
 
-use super::{FLOATING_IP as FLOATING_IPS, NETWORK, NEUTRON, PORT, SUBNET};
+use super::common::NEUTRON;
+use super::kinds::{FLOATING_IP as FLOATING_IPS, NETWORK, PORT, SUBNET};
 
 pub(super) static FLOATING_IP: Managed = Managed {
     name: "OS::Neutron::FloatingIP",

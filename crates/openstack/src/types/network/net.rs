@@ -10,8 +10,9 @@ use crate::managed::{
     hook, reference, renamed, same, spread,
 };
 
+use super::common::NEUTRON;
+use super::kinds::{ADDRESS_SCOPE, GROUP, NETWORK, QOS_POLICY, SUBNET_POOL};
 use super::tags::{Tagged, shown_tags};
-use super::{ADDRESS_SCOPE, GROUP, NETWORK, NEUTRON, QOS_POLICY, SUBNET_POOL};
 
 pub(super) static NET: Managed = Managed {
     name: "OS::Neutron::Net",

@@ -9,8 +9,9 @@ use crate::managed::{
     reference, renamed, same, spread,
 };
 
+use super::common::{DESCRIPTION, NEUTRON};
+use super::kinds::{GROUP, NETWORK, PORT as PORTS, QOS_POLICY, SUBNET};
 use super::tags::{Tagged, shown_tags};
-use super::{DESCRIPTION, GROUP, NETWORK, NEUTRON, PORT as PORTS, QOS_POLICY, SUBNET};
 
 pub(super) static PORT: Managed = Managed {
     name: "OS::Neutron::Port",

@@ -2,7 +2,8 @@
 
 use crate::managed::{Managed, Mark, Parent, State, Unset, ignored, same};
 
-use super::{NEUTRON, QOS_POLICY as POLICIES};
+use super::common::NEUTRON;
+use super::kinds::QOS_POLICY as POLICIES;
 
 pub(super) static POLICY: Managed = Managed {
     name: "OS::Neutron::QoSPolicy",

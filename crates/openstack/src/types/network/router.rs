@@ -9,10 +9,11 @@ use crate::managed::{
     renamed, same, spread,
 };
 
+use super::common::NEUTRON;
+use super::kinds::{NETWORK, SUBNET};
 use super::net::{L3_AGENTS, set_agents};
 use super::subnet::port_names;
 use super::tags::{Tagged, shown_tags};
-use super::{NETWORK, NEUTRON, SUBNET};
 
 pub(super) static ROUTER: Managed = Managed {
     name: "OS::Neutron::Router",

@@ -8,7 +8,7 @@ use crate::managed::{
     Busy, CloudCall, JsonMap, Property, Related, Relation, patiently, reference, same,
 };
 
-use super::{NETWORK, PORT, ROUTER, SUBNET};
+use super::kinds::{NETWORK, PORT, ROUTER, SUBNET};
 
 pub(super) static INTERFACE: Related<RouterInterface> = Related(RouterInterface);
 pub(super) static GATEWAY: Related<RouterGateway> = Related(RouterGateway);

@@ -8,8 +8,9 @@ use crate::managed::{
     CloudCall, Hooks, JsonMap, Managed, Mark, SpecChange, State, Unset, hook, reference, same,
 };
 
+use super::common::NEUTRON;
+use super::kinds::GROUP as GROUPS;
 use super::subnet::port_names;
-use super::{GROUP as GROUPS, NEUTRON};
 
 pub(super) static GROUP: Managed = Managed {
     name: "OS::Neutron::SecurityGroup",

@@ -11,8 +11,9 @@ use crate::managed::{
     renamed, same, spread,
 };
 
+use super::common::NEUTRON;
+use super::kinds::{ADDRESS_SCOPE as SCOPES, NETWORK, SEGMENT, SUBNET_POOL as POOLS};
 use super::tags::{Tagged, shown_tags};
-use super::{ADDRESS_SCOPE as SCOPES, NETWORK, NEUTRON, SEGMENT, SUBNET_POOL as POOLS};
 
 pub(super) static SUBNET: Managed = Managed {
     name: "OS::Neutron::Subnet",
