@@ -5,6 +5,7 @@
 //!
 //! Not here: guests. No template waits for a signal of a server.
 
+mod collection;
 mod heat;
 mod instance;
 mod kills;
@@ -24,6 +25,7 @@ use serde_json::{Value, json};
 
 use crate::build_tool::{cargo, target};
 use crate::openstack;
+use collection::collection;
 use kills::UndisturbedLife;
 use life::{ComparisonPlace, LifeStep, live_with_cyan, live_with_heat, step_names};
 use session::CloudLogin;
@@ -38,8 +40,8 @@ const STATES: &str = "crates/xtask/counterparts/openstack/states";
 const SEED: u64 = 36;
 
 const USAGE: &str = "\
-cargo xtask cloud [--clouds FILE] [--cyan FILE] [--templates FOLDER] [--only NAME]... [--record | --recorded]
-                  [--kills N] [--seed S]";
+cargo xtask cloud [--clouds FILE] [--cyan FILE] [--templates FOLDER] [--collection FOLDER] [--only NAME]...
+                  [--record | --recorded] [--kills N] [--seed S]";
 
 /// Where the states come from that real Heat leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +63,8 @@ struct ComparisonOptions {
     program: Option<PathBuf>,
     /// The folder of the templates.
     templates: PathBuf,
+    /// The folder of the public collection, whose templates come too.
+    collection: Option<PathBuf>,
     /// The names of the only templates, or nothing for all.
     only: Vec<String>,
     states: HeatStates,
@@ -78,6 +82,7 @@ impl ComparisonOptions {
             clouds: None,
             program: None,
             templates: root.join(TEMPLATES),
+            collection: None,
             only: Vec::new(),
             states: HeatStates::Live,
             kills: 0,
@@ -91,6 +96,7 @@ impl ComparisonOptions {
                 "--clouds" => options.clouds = Some(PathBuf::from(value()?)),
                 "--cyan" => options.program = Some(PathBuf::from(value()?)),
                 "--templates" => options.templates = PathBuf::from(value()?),
+                "--collection" => options.collection = Some(PathBuf::from(value()?)),
                 "--only" => options.only.push(value()?.clone()),
                 "--record" => options.states = HeatStates::Record,
                 "--recorded" => options.states = HeatStates::Recorded,
@@ -105,9 +111,14 @@ impl ComparisonOptions {
     /// The templates that are to be compared.
     fn chosen(&self) -> io::Result<Vec<TestTemplate>> {
         let mut templates = TestTemplate::all(&self.templates)?;
+        if let Some(folder) = &self.collection {
+            templates.extend(collection(folder)?);
+        }
         let known = |name: &String| templates.iter().any(|template| template.name == *name);
         if let Some(unknown) = self.only.iter().find(|name| !known(name)) {
-            return Err(io::Error::other(format!("there is no template `{unknown}`")));
+            return Err(io::Error::other(format!(
+                "there is no template `{unknown}`"
+            )));
         }
         templates.retain(|one| self.only.is_empty() || self.only.contains(&one.name));
         Ok(templates)
@@ -151,7 +162,9 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
 /// Builds `cyan`. Returns its path.
 fn build(root: &Path) -> io::Result<PathBuf> {
     let mut command = Command::new(cargo());
-    command.current_dir(root).args(["build", "--quiet", "--package", "cli"]);
+    command
+        .current_dir(root)
+        .args(["build", "--quiet", "--package", "cli"]);
     if !command.status()?.success() {
         return Err(io::Error::other("`cyan` cannot be built"));
     }
@@ -180,7 +193,12 @@ fn compare(
             all += 1;
             equal += usize::from(lines.is_empty());
         }
-        println!("{}: Heat {}, cyan {}", template.name, times(&heat), times(&cyan));
+        println!(
+            "{}: Heat {}, cyan {}",
+            template.name,
+            times(&heat),
+            times(&cyan)
+        );
         lives.push((template, cyan));
     }
     println!("openstack: {equal} of {all} states as real Heat leaves them");
@@ -216,7 +234,10 @@ fn step_differences(heat: &LifeStep, cyan: &LifeStep) -> Vec<String> {
                 let error = state.as_ref().err()?;
                 Some(format!("{side} failed: {error}"))
             };
-            [failed("Heat", heat), failed("cyan", cyan)].into_iter().flatten().collect()
+            [failed("Heat", heat), failed("cyan", cyan)]
+                .into_iter()
+                .flatten()
+                .collect()
         }
     }
 }
@@ -227,7 +248,9 @@ fn times(steps: &[LifeStep]) -> String {
     if times.clone().all(|time| time == Duration::ZERO) {
         return "recorded".to_owned();
     }
-    let times: Vec<String> = times.map(|time| format!("{:.1}", time.as_secs_f64())).collect();
+    let times: Vec<String> = times
+        .map(|time| format!("{:.1}", time.as_secs_f64()))
+        .collect();
     format!("{} s", times.join(" + "))
 }
 
@@ -294,7 +317,11 @@ fn recorded(root: &Path, template: &TestTemplate) -> io::Result<Vec<LifeStep>> {
         let objects: Option<Vec<_>> = objects.map(ComparedObject::recorded).collect();
         let objects = objects.filter(|_| states[&name].is_array());
         let objects = objects.ok_or_else(|| named(&format!("has no step `{name}`")))?;
-        Ok(LifeStep { name, state: Ok(objects), time: Duration::ZERO })
+        Ok(LifeStep {
+            name,
+            state: Ok(objects),
+            time: Duration::ZERO,
+        })
     });
     steps.collect()
 }
@@ -310,7 +337,15 @@ mod tests {
 
     #[test]
     fn options_are_read() {
-        let read = options(&["--only", "network", "--only", "ports", "--kills", "5", "--recorded"]);
+        let read = options(&[
+            "--only",
+            "network",
+            "--only",
+            "ports",
+            "--kills",
+            "5",
+            "--recorded",
+        ]);
         let read = read.unwrap();
         assert_eq!(read.only, ["network", "ports"]);
         assert_eq!((read.kills, read.seed), (5, SEED));

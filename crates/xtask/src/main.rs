@@ -58,7 +58,8 @@ cargo xtask openstack           start a cloud of OpenStack, print the variable w
                                 it until Ctrl-C or the end of the input
 cargo xtask cloud [OPTIONS]     compare what `cyan` and real Heat make of templates on a cloud of OpenStack:
                                 [--clouds FILE] takes a running cloud, [--cyan FILE] another binary,
-                                [--templates FOLDER] other templates, [--only NAME] one of them;
+                                [--templates FOLDER] other templates, [--only NAME] one of them, and
+                                [--collection FOLDER] adds those of openstack/heat-templates;
                                 [--record] records the states that Heat leaves, [--recorded] compares with
                                 them; [--kills N] also kills `cyan` N times, from a [--seed S]
 cargo xtask catalog aws         regenerate the catalogue of AWS from CloudFormation's schemas; --check compares

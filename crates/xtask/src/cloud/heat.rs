@@ -28,7 +28,11 @@ pub(super) struct HeatStack<'a> {
 impl<'a> HeatStack<'a> {
     /// A stack that does not exist yet.
     pub(super) fn new(session: CloudSession, template: &'a TestTemplate) -> Self {
-        Self { session, template, path: String::new() }
+        Self {
+            session,
+            template,
+            path: String::new(),
+        }
     }
 
     /// Creates the stack, or updates it if it is there. Returns when Heat has completed that.
@@ -37,8 +41,9 @@ impl<'a> HeatStack<'a> {
     /// If Heat does not answer, refuses the template, or the action fails.
     pub(super) fn apply(&mut self, form: &TemplateForm) -> io::Result<()> {
         let files = self.template.files.iter();
-        let files: serde_json::Map<String, Value> =
-            files.map(|(name, text)| (name.clone(), json!(text))).collect();
+        let files: serde_json::Map<String, Value> = files
+            .map(|(name, text)| (name.clone(), json!(text)))
+            .collect();
         let mut body = json!({
             "stack_name": self.template.name,
             "template": form.template,

@@ -62,7 +62,11 @@ impl<'a> CyanInstance<'a> {
         for (name, text) in &template.files {
             fs::write(folder.join(name), text)?;
         }
-        Ok(Self { program, template, folder: folder.to_owned() })
+        Ok(Self {
+            program,
+            template,
+            folder: folder.to_owned(),
+        })
     }
 
     /// Runs the command of a step to its end.
@@ -129,8 +133,13 @@ impl<'a> CyanInstance<'a> {
     /// The error of a command, with the end of its output.
     fn failure(&self, status: &str) -> io::Error {
         let text = fs::read_to_string(self.output()).unwrap_or_default();
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-        let end = lines.get(lines.len().saturating_sub(EXPLAINED)..).unwrap_or_default();
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let end = lines
+            .get(lines.len().saturating_sub(EXPLAINED)..)
+            .unwrap_or_default();
         io::Error::other(format!("{status}\n    {}", end.join("\n    ")))
     }
 }

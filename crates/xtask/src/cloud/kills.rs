@@ -32,7 +32,9 @@ pub(super) fn kill(
     while killed < count {
         let index = usize::try_from(random.below(lives.len() as u64)).unwrap_or_default();
         let Some(life) = lives.get(index).filter(|_| turns < 10 + count * 2) else {
-            return Err(io::Error::other(format!("only {killed} of {count} kills are possible")));
+            return Err(io::Error::other(format!(
+                "only {killed} of {count} kills are possible"
+            )));
         };
         turns += 1;
         let folder = place.folder.join(format!("kills-{turns}"));

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::collection::prepare;
 use super::heat::HeatStack;
 use super::instance::{CyanInstance, InstanceStep};
 use super::project::TestProject;
@@ -92,7 +93,12 @@ pub(super) fn in_project<T>(
     let admin = CloudSession::open(&place.admin)?;
     let name = format!("compare-{}-{side}-{}", std::process::id(), template.name);
     let project = TestProject::create(&admin, &place.admin, &name)?;
-    let done = work(&admin, &project);
+    let prepared = if template.prepared {
+        CloudSession::open(&project.login).and_then(|user| prepare(&user))
+    } else {
+        Ok(())
+    };
+    let done = prepared.and_then(|()| work(&admin, &project));
     let deleted = project.delete(&admin);
     let done = done?;
     deleted.map(|()| done)
@@ -140,7 +146,14 @@ pub(super) fn settled(
     template: &TestTemplate,
 ) -> io::Result<Vec<ComparedObject>> {
     let shared = project.shared(admin)?;
-    let list = || io::Result::Ok(compared(template, project, &project.objects(admin)?, &shared));
+    let list = || {
+        io::Result::Ok(compared(
+            template,
+            project,
+            &project.objects(admin)?,
+            &shared,
+        ))
+    };
     let mut last = list()?;
     for _ in 0..LISTS {
         std::thread::sleep(SETTLE);

@@ -44,29 +44,120 @@ macro_rules! kind {
 
 /// All kinds of objects of a project, in an order in which they can be deleted.
 pub(super) const KINDS: [ListedKind; 17] = [
-    kind!("floating IP", "network", "/v2.0/floatingips?project_id={project}", "floatingips"),
-    kind!("server", "compute", "/servers/detail?all_tenants=1&project_id={project}", "servers"),
-    kind!("trunk", "network", "/v2.0/trunks?project_id={project}", "trunks"),
-    kind!("router", "network", "/v2.0/routers?project_id={project}", "routers"),
-    kind!("port", "network", "/v2.0/ports?project_id={project}", "ports"),
-    kind!("snapshot", "block-storage", "/snapshots/detail?all_tenants=1&project_id={project}", "snapshots"),
-    kind!("volume", "block-storage", "/volumes/detail?all_tenants=1&project_id={project}", "volumes"),
-    kind!("keypair", "compute", "/os-keypairs?user_id={user}", "keypairs", "keypair"),
-    kind!("server group", "compute", "/os-server-groups?all_projects=true", "server_groups"),
-    kind!("RBAC policy", "network", "/v2.0/rbac-policies?project_id={project}", "rbac_policies"),
-    kind!("security group", "network", "/v2.0/security-groups?project_id={project}", "security_groups"),
-    kind!("subnet", "network", "/v2.0/subnets?project_id={project}", "subnets"),
-    kind!("network", "network", "/v2.0/networks?project_id={project}", "networks"),
-    kind!("subnet pool", "network", "/v2.0/subnetpools?project_id={project}", "subnetpools"),
-    kind!("address scope", "network", "/v2.0/address-scopes?project_id={project}", "address_scopes"),
-    kind!("QoS policy", "network", "/v2.0/qos/policies?project_id={project}", "policies"),
+    kind!(
+        "floating IP",
+        "network",
+        "/v2.0/floatingips?project_id={project}",
+        "floatingips"
+    ),
+    kind!(
+        "server",
+        "compute",
+        "/servers/detail?all_tenants=1&project_id={project}",
+        "servers"
+    ),
+    kind!(
+        "trunk",
+        "network",
+        "/v2.0/trunks?project_id={project}",
+        "trunks"
+    ),
+    kind!(
+        "router",
+        "network",
+        "/v2.0/routers?project_id={project}",
+        "routers"
+    ),
+    kind!(
+        "port",
+        "network",
+        "/v2.0/ports?project_id={project}",
+        "ports"
+    ),
+    kind!(
+        "snapshot",
+        "block-storage",
+        "/snapshots/detail?all_tenants=1&project_id={project}",
+        "snapshots"
+    ),
+    kind!(
+        "volume",
+        "block-storage",
+        "/volumes/detail?all_tenants=1&project_id={project}",
+        "volumes"
+    ),
+    kind!(
+        "keypair",
+        "compute",
+        "/os-keypairs?user_id={user}",
+        "keypairs",
+        "keypair"
+    ),
+    kind!(
+        "server group",
+        "compute",
+        "/os-server-groups?all_projects=true",
+        "server_groups"
+    ),
+    kind!(
+        "RBAC policy",
+        "network",
+        "/v2.0/rbac-policies?project_id={project}",
+        "rbac_policies"
+    ),
+    kind!(
+        "security group",
+        "network",
+        "/v2.0/security-groups?project_id={project}",
+        "security_groups"
+    ),
+    kind!(
+        "subnet",
+        "network",
+        "/v2.0/subnets?project_id={project}",
+        "subnets"
+    ),
+    kind!(
+        "network",
+        "network",
+        "/v2.0/networks?project_id={project}",
+        "networks"
+    ),
+    kind!(
+        "subnet pool",
+        "network",
+        "/v2.0/subnetpools?project_id={project}",
+        "subnetpools"
+    ),
+    kind!(
+        "address scope",
+        "network",
+        "/v2.0/address-scopes?project_id={project}",
+        "address_scopes"
+    ),
+    kind!(
+        "QoS policy",
+        "network",
+        "/v2.0/qos/policies?project_id={project}",
+        "policies"
+    ),
     kind!("image", "image", "/v2/images?owner={project}", "images"),
 ];
 
 /// Objects of the whole cloud to which a project's objects refer.
 const SHARED: [ListedKind; 5] = [
-    kind!("network", "network", "/v2.0/networks?router:external=true", "networks"),
-    kind!("subnet", "network", "/v2.0/subnets?name=public-subnet", "subnets"),
+    kind!(
+        "network",
+        "network",
+        "/v2.0/networks?router:external=true",
+        "networks"
+    ),
+    kind!(
+        "subnet",
+        "network",
+        "/v2.0/subnets?name=public-subnet",
+        "subnets"
+    ),
     kind!("flavor", "compute", "/flavors/detail", "flavors"),
     kind!("image", "image", "/v2/images?visibility=public", "images"),
     kind!("volume type", "block-storage", "/types", "volume_types"),
@@ -92,11 +183,7 @@ impl TestProject {
     ///
     /// # Errors
     /// If the cloud does not answer, or refuses it.
-    pub(super) fn create(
-        admin: &CloudSession,
-        login: &CloudLogin,
-        name: &str,
-    ) -> io::Result<Self> {
+    pub(super) fn create(admin: &CloudSession, login: &CloudLogin, name: &str) -> io::Result<Self> {
         let id = |answer: &Value, envelope: &str| {
             let id = answer[envelope]["id"].as_str().map(str::to_owned);
             id.ok_or_else(|| io::Error::other(format!("a {envelope} without id: {answer}")))
@@ -107,7 +194,9 @@ impl TestProject {
         let user = json!({"user": {"name": name, "domain_id": "default", "password": PASSWORD}});
         let user = id(&post("/users", user)?, "user")?;
         for role in admin.list("identity", "/roles", "roles")? {
-            let known = role["name"].as_str().is_some_and(|name| ROLES.contains(&name));
+            let known = role["name"]
+                .as_str()
+                .is_some_and(|name| ROLES.contains(&name));
             if let Some(role) = role["id"].as_str().filter(|_| known) {
                 let path = format!("/projects/{project}/users/{user}/roles/{role}");
                 admin.send("PUT", "identity", &path, None)?;
@@ -136,7 +225,10 @@ impl TestProject {
                 // Some lists are those of the whole cloud.
                 let project = value.get("project_id").and_then(Value::as_str);
                 if project.is_none_or(|project| project == self.id) {
-                    all.push(FoundObject { kind: kind.kind, value });
+                    all.push(FoundObject {
+                        kind: kind.kind,
+                        value,
+                    });
                 }
             }
         }
@@ -151,16 +243,25 @@ impl TestProject {
         let mut all = Vec::new();
         for kind in &SHARED {
             let values = self.list(admin, kind)?.into_iter();
-            all.extend(values.map(|value| FoundObject { kind: kind.kind, value }));
+            all.extend(values.map(|value| FoundObject {
+                kind: kind.kind,
+                value,
+            }));
         }
         Ok(all)
     }
 
     fn list(&self, admin: &CloudSession, kind: &ListedKind) -> io::Result<Vec<Value>> {
-        let path = kind.path.replace("{project}", &self.id).replace("{user}", &self.user);
+        let path = kind
+            .path
+            .replace("{project}", &self.id)
+            .replace("{user}", &self.user);
         let mut values = admin.list(kind.service, &path, kind.envelope)?;
         if !kind.inner.is_empty() {
-            values = values.iter().map(|value| value[kind.inner].clone()).collect();
+            values = values
+                .iter()
+                .map(|value| value[kind.inner].clone())
+                .collect();
         }
         Ok(values)
     }
@@ -184,7 +285,11 @@ impl TestProject {
             left = self.objects(admin)?;
         }
         for path in ["/users/", "/projects/"] {
-            let id = if path == "/users/" { &self.user } else { &self.id };
+            let id = if path == "/users/" {
+                &self.user
+            } else {
+                &self.id
+            };
             admin.send("DELETE", "identity", &format!("{path}{id}"), None)?;
         }
         // Nobody deletes the default group of a project before the project.
@@ -210,7 +315,10 @@ impl TestProject {
             "server group" => ("compute", format!("/os-server-groups/{id}")),
             "keypair" => {
                 let name = text("name");
-                ("compute", format!("/os-keypairs/{name}?user_id={}", self.user))
+                (
+                    "compute",
+                    format!("/os-keypairs/{name}?user_id={}", self.user),
+                )
             }
             "volume" => ("block-storage", format!("/volumes/{id}")),
             "snapshot" => ("block-storage", format!("/snapshots/{id}")),

@@ -174,12 +174,7 @@ impl CloudSession {
     ///
     /// # Errors
     /// If the service does not answer, or refuses the request.
-    pub(super) fn list(
-        &self,
-        service: &str,
-        path: &str,
-        envelope: &str,
-    ) -> io::Result<Vec<Value>> {
+    pub(super) fn list(&self, service: &str, path: &str, envelope: &str) -> io::Result<Vec<Value>> {
         if self.endpoint(service).is_none() {
             return Ok(Vec::new());
         }
@@ -214,7 +209,9 @@ fn exchange(
     service: &str,
     body: Option<&Value>,
 ) -> io::Result<CloudAnswer> {
-    let address = url.strip_prefix("http://").and_then(|rest| rest.split_once('/'));
+    let address = url
+        .strip_prefix("http://")
+        .and_then(|rest| rest.split_once('/'));
     let (host, path) =
         address.ok_or_else(|| io::Error::other(format!("`{url}` is no address of plain HTTP")))?;
     let body = body.map(Value::to_string).unwrap_or_default();

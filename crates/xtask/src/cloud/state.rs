@@ -84,7 +84,9 @@ impl ComparedObject {
         Some(Self {
             kind: value["kind"].as_str()?.to_owned(),
             name: value["name"].as_str()?.to_owned(),
-            fields: fields.map(|(key, value)| (key.clone(), value.clone())).collect(),
+            fields: fields
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
         })
     }
 
@@ -106,7 +108,10 @@ pub(super) fn compared(
     labels.insert(project.user.clone(), "(user)".to_owned());
     for object in shared.iter().chain(objects) {
         if let Some(id) = object.value["id"].as_str() {
-            labels.insert(id.to_owned(), format!("{} {}", object.kind, name_of(object)));
+            labels.insert(
+                id.to_owned(),
+                format!("{} {}", object.kind, name_of(object)),
+            );
         }
     }
     let rules = StateRules { template, labels };
@@ -155,8 +160,9 @@ impl StateRules<'_> {
             Value::Array(members) => {
                 let marked = |value: &Value| value.as_str().is_some_and(is_mark);
                 let members = members.iter().filter(|member| !marked(member));
-                let mut members: Vec<Value> =
-                    members.map(|member| self.value(kind, key, member)).collect();
+                let mut members: Vec<Value> = members
+                    .map(|member| self.value(kind, key, member))
+                    .collect();
                 if !ORDERED.contains(&key) {
                     members.sort_by_key(Value::to_string);
                 }
@@ -225,8 +231,9 @@ fn is_id(word: &str) -> bool {
 
 /// Whether a word is a mark of `cyan`.
 fn is_mark(word: &str) -> bool {
-    word.strip_prefix(MARK)
-        .is_some_and(|rest| rest.len() >= RANDOM && rest.chars().all(|one| one.is_ascii_alphanumeric()))
+    word.strip_prefix(MARK).is_some_and(|rest| {
+        rest.len() >= RANDOM && rest.chars().all(|one| one.is_ascii_alphanumeric())
+    })
 }
 
 /// A text with the random parts of generated names replaced by `*`.
@@ -235,7 +242,9 @@ fn without_random(text: &str) -> String {
         let drawn = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
         part.len() == RANDOM && part.chars().all(drawn)
     };
-    let parts = text.split('-').map(|part| if random(&part) { "*" } else { part });
+    let parts = text
+        .split('-')
+        .map(|part| if random(&part) { "*" } else { part });
     parts.collect::<Vec<_>>().join("-")
 }
 
@@ -254,7 +263,10 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut octets = Vec::new();
     let (mut bits, mut count) = (0_u32, 0);
-    for letter in text.bytes().filter(|letter| !matches!(letter, b'=' | b'\n')) {
+    for letter in text
+        .bytes()
+        .filter(|letter| !matches!(letter, b'=' | b'\n'))
+    {
         let digit = DIGITS.iter().position(|one| *one == letter)?;
         bits = (bits << 6 | u32::try_from(digit).ok()?) & 0xFFFF;
         count += 6;
@@ -301,7 +313,10 @@ pub(super) fn differences(
                 value.map_or_else(|| "no such field".to_owned(), Value::to_string)
             };
             let (one, other) = (value(object), value(other));
-            lines.push(format!("{label} {field}: {} {one}, {} {other}", names[0], names[1]));
+            lines.push(format!(
+                "{label} {field}: {} {one}, {} {other}",
+                names[0], names[1]
+            ));
         }
         surplus.remove(at);
     }
@@ -312,7 +327,12 @@ pub(super) fn differences(
 
 /// The fields in which two objects differ.
 fn different_fields(one: &ComparedObject, other: &ComparedObject) -> Vec<String> {
-    let mut fields: Vec<String> = one.fields.keys().chain(other.fields.keys()).cloned().collect();
+    let mut fields: Vec<String> = one
+        .fields
+        .keys()
+        .chain(other.fields.keys())
+        .cloned()
+        .collect();
     fields.sort();
     fields.dedup();
     fields.retain(|field| one.fields.get(field) != other.fields.get(field));
@@ -346,12 +366,19 @@ mod tests {
             template: "ip_address: 10.0.0.7\n".to_owned(),
             environment: None,
         };
-        TestTemplate { name: "case".to_owned(), forms: vec![form], files: Vec::new() }
+        TestTemplate {
+            name: "case".to_owned(),
+            forms: vec![form],
+            files: Vec::new(),
+            prepared: false,
+        }
     }
 
     fn state(objects: &[(&'static str, Value)]) -> Vec<ComparedObject> {
         let objects = objects.iter().cloned();
-        let objects: Vec<_> = objects.map(|(kind, value)| FoundObject { kind, value }).collect();
+        let objects: Vec<_> = objects
+            .map(|(kind, value)| FoundObject { kind, value })
+            .collect();
         compared(&template(), &project(), &objects, &[])
     }
 
@@ -399,7 +426,10 @@ mod tests {
     #[test]
     fn a_doubled_object_is_a_difference() {
         let one = state(&[("network", json!({"name": "a"}))]);
-        let two = state(&[("network", json!({"name": "a"})), ("network", json!({"name": "a"}))]);
+        let two = state(&[
+            ("network", json!({"name": "a"})),
+            ("network", json!({"name": "a"})),
+        ]);
         let lines = differences(["once", "twice"], &one, &two);
         assert_eq!(lines, ["network a: only twice has it"]);
     }

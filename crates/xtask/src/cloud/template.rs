@@ -3,7 +3,8 @@
 //! `NAME.yaml` contains the forms of a template, with a line `---` between them: the stack is created
 //! with the first form and updated with each other one. The folder `NAME`, if it is there, contains
 //! the files that the forms include, and environments: `environment.yaml` of all forms,
-//! `environment-2.yaml` of the second one. Digits before the name order the templates.
+//! `environment-2.yaml` of the second one. An environment without a form of its own belongs to the
+//! last form, once more. Digits before the name order the templates.
 
 use std::fs;
 use std::io;
@@ -17,6 +18,8 @@ pub(super) struct TestTemplate {
     pub(super) forms: Vec<TemplateForm>,
     /// The files that the forms include, by the name that they use.
     pub(super) files: Vec<(String, String)>,
+    /// Whether it expects the objects that `collection::prepare` makes.
+    pub(super) prepared: bool,
 }
 
 /// The texts of one step.
@@ -53,24 +56,32 @@ impl TestTemplate {
             }
         }
         files.sort();
-        let environment = |form: usize| {
-            let named = |name: &str| files.iter().find(|(file, _)| file == name);
-            let own = named(&format!("environment-{}.yaml", form + 1));
-            let found = own.or_else(|| named("environment.yaml"));
+        let named = |name: &str| {
+            let found = files.iter().find(|(file, _)| file == name);
             found.map(|(_, text)| text.clone())
         };
-        let forms = text.split("\n---\n").enumerate();
-        let forms = forms.map(|(index, text)| TemplateForm {
-            template: text.to_owned(),
-            environment: environment(index),
-        });
-        let forms = forms.collect();
+        let mut texts = text.split("\n---\n");
+        let mut template = "";
+        let mut forms = Vec::new();
+        loop {
+            let own = named(&format!("environment-{}.yaml", forms.len() + 1));
+            match texts.next() {
+                Some(text) => template = text,
+                None if own.is_some() => {}
+                None => break,
+            }
+            forms.push(TemplateForm {
+                template: template.to_owned(),
+                environment: own.or_else(|| named("environment.yaml")),
+            });
+        }
         files.retain(|(name, _)| !name.starts_with("environment"));
         let name = name.trim_start_matches(|letter: char| letter.is_ascii_digit());
         Ok(Self {
             name: name.trim_start_matches('-').to_owned(),
             forms,
             files,
+            prepared: false,
         })
     }
 
@@ -85,5 +96,40 @@ impl TestTemplate {
             let mut words = text.split(|letter| !inside(letter));
             words.any(|found| found == word)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_and_environments_make_steps() {
+        let folder = std::env::temp_dir().join(format!("cyan-forms-{}", std::process::id()));
+        fs::create_dir_all(folder.join("1-a")).unwrap();
+        fs::write(folder.join("1-a.yaml"), "one: 1\n---\ntwo: 10.0.0.9\n").unwrap();
+        for name in ["environment.yaml", "environment-3.yaml", "nested.yaml"] {
+            fs::write(folder.join("1-a").join(name), name).unwrap();
+        }
+        let read = TestTemplate::all(&folder).unwrap().remove(0);
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(read.name, "a");
+        let forms = read.forms.iter();
+        let forms: Vec<_> = forms
+            .map(|form| (form.template.trim(), form.environment.as_deref()))
+            .collect();
+        let common = Some("environment.yaml");
+        assert_eq!(
+            forms,
+            [
+                ("one: 1", common),
+                ("two: 10.0.0.9", common),
+                ("two: 10.0.0.9", Some("environment-3.yaml"))
+            ]
+        );
+        let files: Vec<_> = read.files.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(files, ["nested.yaml"]);
+        assert!(read.mentions("10.0.0.9"));
+        assert!(!read.mentions("10.0.0"));
     }
 }
