@@ -50,7 +50,7 @@ impl<'a> CyanInstance<'a> {
     /// An instance that does not exist yet. Its files and state are in the folder, which is made.
     ///
     /// # Errors
-    /// If the files cannot be written.
+    /// If the files cannot be written, or the program cannot make a key.
     pub(super) fn new(
         program: &'a Path,
         template: &'a TestTemplate,
@@ -62,11 +62,18 @@ impl<'a> CyanInstance<'a> {
         for (name, text) in &template.files {
             fs::write(folder.join(name), text)?;
         }
-        Ok(Self {
+        let instance = Self {
             program,
             template,
             folder: folder.to_owned(),
-        })
+        };
+        // Some properties are secrets. The state seals them with a key.
+        let status = instance.command()?.args(["key", "new"]).status()?;
+        if status.success() {
+            Ok(instance)
+        } else {
+            Err(instance.failure(&status.to_string()))
+        }
     }
 
     /// Runs the command of a step to its end.
@@ -99,7 +106,8 @@ impl<'a> CyanInstance<'a> {
         }
     }
 
-    fn start(&self, step: InstanceStep<'_>) -> io::Result<Child> {
+    /// The program with an environment of its own. Its output goes to a file.
+    fn command(&self) -> io::Result<Command> {
         let output = File::create(self.output())?;
         let mut command = Command::new(self.program);
         command
@@ -109,7 +117,13 @@ impl<'a> CyanInstance<'a> {
             .stderr(output)
             .env("OS_CLIENT_CONFIG_FILE", self.folder.join("clouds.yaml"))
             .env("OS_CLOUD", CLOUD)
+            .env("XDG_CONFIG_HOME", self.folder.join("configuration"))
             .env_remove("CYAN_STATE");
+        Ok(command)
+    }
+
+    fn start(&self, step: InstanceStep<'_>) -> io::Result<Child> {
+        let mut command = self.command()?;
         let verb = match step {
             InstanceStep::Deploy(_) => "deploy",
             InstanceStep::Destroy => "destroy",

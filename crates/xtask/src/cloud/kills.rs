@@ -1,5 +1,6 @@
 //! Kills of `cyan` at random times, and the question what its next run makes of them.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -42,6 +43,7 @@ pub(super) fn kill(
         in_project(place, life.template, &side, |admin, project| {
             let instance =
                 CyanInstance::new(place.program, life.template, &project.login, &folder)?;
+            let mut before = BTreeSet::new();
             for (index, step) in life.steps.iter().enumerate() {
                 let form = life.template.forms.get(index);
                 let command = form.map_or(InstanceStep::Destroy, InstanceStep::Deploy);
@@ -61,7 +63,7 @@ pub(super) fn kill(
                     problems.push(format!("{place}: the next run failed: {error}"));
                     break;
                 }
-                let found = settled(admin, project, life.template)?;
+                let found = settled(admin, project, life.template, &mut before)?;
                 let expected = step.state.as_deref().unwrap_or_default();
                 let lines = differences(["an undisturbed run", "the next run"], expected, &found);
                 problems.extend(lines.iter().map(|line| format!("{place}: {line}")));

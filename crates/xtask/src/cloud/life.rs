@@ -1,6 +1,7 @@
 //! The life of a template: created, updated and deleted in a project of its own, which is listed
 //! after each step.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use super::heat::HeatStack;
 use super::instance::{CyanInstance, InstanceStep};
 use super::project::TestProject;
 use super::session::{CloudLogin, CloudSession};
-use super::state::{ComparedObject, compared};
+use super::state::{ComparedObject, compared, ids};
 use super::template::TestTemplate;
 
 /// The time between two lists that must be equal, and how often they are made.
@@ -112,6 +113,7 @@ fn live(
     mut run: impl FnMut(InstanceStep<'_>) -> io::Result<()>,
 ) -> io::Result<Vec<LifeStep>> {
     let mut steps: Vec<LifeStep> = Vec::new();
+    let mut before = BTreeSet::new();
     for (index, name) in step_names(template).into_iter().enumerate() {
         let form = template.forms.get(index);
         let failed = steps.iter().any(|step| step.state.is_err());
@@ -127,7 +129,7 @@ fn live(
         let done = run(form.map_or(InstanceStep::Destroy, InstanceStep::Deploy));
         let time = begin.elapsed();
         let state = match done {
-            Ok(()) => Ok(settled(admin, project, template)?),
+            Ok(()) => Ok(settled(admin, project, template, &mut before)?),
             Err(error) => Err(error.to_string()),
         };
         steps.push(LifeStep { name, state, time });
@@ -136,7 +138,7 @@ fn live(
 }
 
 /// The objects of a project when two lists of them are equal: services report some changes of
-/// others late.
+/// others late. `before` has the ids of the objects after the last step, then those of these.
 ///
 /// # Errors
 /// If a service does not answer.
@@ -144,24 +146,24 @@ pub(super) fn settled(
     admin: &CloudSession,
     project: &TestProject,
     template: &TestTemplate,
+    before: &mut BTreeSet<String>,
 ) -> io::Result<Vec<ComparedObject>> {
     let shared = project.shared(admin)?;
     let list = || {
-        io::Result::Ok(compared(
-            template,
-            project,
-            &project.objects(admin)?,
-            &shared,
-        ))
+        let objects = project.objects(admin)?;
+        let state = compared(template, project, &objects, &shared, before);
+        io::Result::Ok((state, ids(&objects)))
     };
     let mut last = list()?;
     for _ in 0..LISTS {
         std::thread::sleep(SETTLE);
         let next = list()?;
-        if next == last {
+        let same = next == last;
+        last = next;
+        if same {
             break;
         }
-        last = next;
     }
-    Ok(last)
+    *before = last.1;
+    Ok(last.0)
 }

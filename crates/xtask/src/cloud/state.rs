@@ -4,7 +4,7 @@
 //! generated names, the marks of `cyan`, MACs, times, hosts, and addresses that the template does not
 //! mention.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use serde_json::{Map, Value, json};
@@ -39,6 +39,7 @@ const VOLATILE: &[&str] = &[
     "provider:segmentation_id",
     "revision_number",
     "service_uuid",
+    "standard_attr_id",
     "tenant_id",
     "updated",
     "updated_at",
@@ -59,6 +60,10 @@ const MARK: &str = "cyan-";
 
 /// The key of a mark in a map.
 const MARK_KEY: &str = "cyan";
+
+/// The field that says whether an object was there after the last step too. It tells an update in
+/// place from a replacement.
+const KEPT: &str = "(kept)";
 
 /// The length of the random part of a generated name.
 const RANDOM: usize = 12;
@@ -96,12 +101,22 @@ impl ComparedObject {
     }
 }
 
-/// The objects of a project, in an order that does not depend on ids.
+/// The ids of objects.
+pub(super) fn ids(objects: &[FoundObject]) -> BTreeSet<String> {
+    let ids = objects
+        .iter()
+        .filter_map(|object| object.value["id"].as_str());
+    ids.map(str::to_owned).collect()
+}
+
+/// The objects of a project, in an order that does not depend on ids. `before` has the ids of those
+/// after the last step.
 pub(super) fn compared(
     template: &TestTemplate,
     project: &TestProject,
     objects: &[FoundObject],
     shared: &[FoundObject],
+    before: &BTreeSet<String>,
 ) -> Vec<ComparedObject> {
     let mut labels = BTreeMap::new();
     labels.insert(project.id.clone(), "(project)".to_owned());
@@ -114,7 +129,11 @@ pub(super) fn compared(
             );
         }
     }
-    let rules = StateRules { template, labels };
+    let rules = StateRules {
+        template,
+        labels,
+        before,
+    };
     let own = objects.iter().filter(|object| !is_default_group(object));
     let mut all: Vec<ComparedObject> = own.map(|object| rules.object(object)).collect();
     all.sort_by_key(ComparedObject::key);
@@ -131,6 +150,8 @@ struct StateRules<'a> {
     template: &'a TestTemplate,
     /// What each id refers to.
     labels: BTreeMap<String, String>,
+    /// The ids of the objects after the last step.
+    before: &'a BTreeSet<String>,
 }
 
 impl StateRules<'_> {
@@ -146,6 +167,9 @@ impl StateRules<'_> {
                 continue;
             }
             fields.insert(key.clone(), self.value(object.kind, key, value));
+        }
+        if let Some(id) = object.value["id"].as_str() {
+            fields.insert(KEPT.to_owned(), json!(self.before.contains(id)));
         }
         ComparedObject {
             kind: object.kind.to_owned(),
@@ -308,11 +332,8 @@ pub(super) fn differences(
             continue;
         };
         for field in different_fields(object, other) {
-            let value = |object: &ComparedObject| {
-                let value = object.fields.get(&field);
-                value.map_or_else(|| "no such field".to_owned(), Value::to_string)
-            };
-            let (one, other) = (value(object), value(other));
+            let (one, other) =
+                different_values(object.fields.get(&field), other.fields.get(&field));
             lines.push(format!(
                 "{label} {field}: {} {one}, {} {other}",
                 names[0], names[1]
@@ -323,6 +344,30 @@ pub(super) fn differences(
     let surplus = surplus.iter();
     lines.extend(surplus.map(|one| format!("{} {}: only {} has it", one.kind, one.name, names[1])));
     lines
+}
+
+/// The texts of two values of a field. Of two lists, only the members that the other one does not have.
+fn different_values(one: Option<&Value>, other: Option<&Value>) -> (String, String) {
+    let text =
+        |value: Option<&Value>| value.map_or_else(|| "no such field".to_owned(), Value::to_string);
+    let (Some(Value::Array(left)), Some(Value::Array(right))) = (one, other) else {
+        return (text(one), text(other));
+    };
+    let (mut left, mut right) = (left.clone(), right.clone());
+    left.retain(|member| match right.iter().position(|one| one == member) {
+        Some(at) => {
+            right.remove(at);
+            false
+        }
+        None => true,
+    });
+    if left.is_empty() && right.is_empty() {
+        return (text(one), text(other));
+    }
+    (
+        Value::Array(left).to_string(),
+        Value::Array(right).to_string(),
+    )
 }
 
 /// The fields in which two objects differ.
@@ -379,7 +424,7 @@ mod tests {
         let objects: Vec<_> = objects
             .map(|(kind, value)| FoundObject { kind, value })
             .collect();
-        compared(&template(), &project(), &objects, &[])
+        compared(&template(), &project(), &objects, &[], &BTreeSet::new())
     }
 
     #[test]
@@ -421,6 +466,28 @@ mod tests {
             ]
         );
         assert!(differences(["Heat", "cyan"], &one, &one.clone()).is_empty());
+    }
+
+    #[test]
+    fn of_lists_the_different_members_are_shown() {
+        let one = state(&[("network", json!({"name": "a", "tags": ["x", "y"]}))]);
+        let other = state(&[("network", json!({"name": "a", "tags": ["x", "z", "z"]}))]);
+        let lines = differences(["Heat", "cyan"], &one, &other);
+        assert_eq!(lines, [r#"network a tags: Heat ["y"], cyan ["z","z"]"#]);
+    }
+
+    #[test]
+    fn a_replaced_object_is_not_kept() {
+        let found = [FoundObject {
+            kind: "network",
+            value: json!({"id": NETWORK, "name": "a"}),
+        }];
+        let kept = |before: &BTreeSet<String>| {
+            let state = compared(&template(), &project(), &found, &[], before);
+            state[0].fields[KEPT].clone()
+        };
+        assert_eq!(kept(&ids(&found)), true);
+        assert_eq!(kept(&BTreeSet::new()), false);
     }
 
     #[test]

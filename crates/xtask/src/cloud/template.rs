@@ -85,16 +85,19 @@ impl TestTemplate {
         })
     }
 
-    /// The words of all texts: what the user has chosen.
-    pub(super) fn mentions(&self, word: &str) -> bool {
+    /// Whether a text of the template chooses an address. The ends of a range do not.
+    pub(super) fn mentions(&self, address: &str) -> bool {
         let forms = self.forms.iter();
         let texts = forms.flat_map(|form| [Some(&form.template), form.environment.as_ref()]);
         let files = self.files.iter().map(|(_, text)| text);
         let mut texts = texts.flatten().chain(files);
         let inside = |letter: char| letter.is_ascii_hexdigit() || letter == '.' || letter == ':';
         texts.any(|text| {
-            let mut words = text.split(|letter| !inside(letter));
-            words.any(|found| found == word)
+            text.match_indices(address).any(|(at, _)| {
+                let (before, after) = (&text[..at], &text[at + address.len()..]);
+                let range = before.ends_with("start: ") || before.ends_with("end: ");
+                !range && !before.ends_with(inside) && !after.starts_with(inside)
+            })
         })
     }
 }
@@ -107,7 +110,11 @@ mod tests {
     fn forms_and_environments_make_steps() {
         let folder = std::env::temp_dir().join(format!("cyan-forms-{}", std::process::id()));
         fs::create_dir_all(folder.join("1-a")).unwrap();
-        fs::write(folder.join("1-a.yaml"), "one: 1\n---\ntwo: 10.0.0.9\n").unwrap();
+        fs::write(
+            folder.join("1-a.yaml"),
+            "start: 10.0.0.8\n---\ntwo: 10.0.0.9\n",
+        )
+        .unwrap();
         for name in ["environment.yaml", "environment-3.yaml", "nested.yaml"] {
             fs::write(folder.join("1-a").join(name), name).unwrap();
         }
@@ -122,7 +129,7 @@ mod tests {
         assert_eq!(
             forms,
             [
-                ("one: 1", common),
+                ("start: 10.0.0.8", common),
                 ("two: 10.0.0.9", common),
                 ("two: 10.0.0.9", Some("environment-3.yaml"))
             ]
@@ -131,5 +138,6 @@ mod tests {
         assert_eq!(files, ["nested.yaml"]);
         assert!(read.mentions("10.0.0.9"));
         assert!(!read.mentions("10.0.0"));
+        assert!(!read.mentions("10.0.0.8"));
     }
 }
