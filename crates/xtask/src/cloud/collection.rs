@@ -153,6 +153,7 @@ impl CollectedTemplate {
             forms: forms.into(),
             files: beside.collect::<io::Result<_>>()?,
             prepared: true,
+            administrator: false,
         })
     }
 }

@@ -93,7 +93,7 @@ pub(super) fn in_project<T>(
 ) -> io::Result<T> {
     let admin = CloudSession::open(&place.admin)?;
     let name = format!("compare-{}-{side}-{}", std::process::id(), template.name);
-    let project = TestProject::create(&admin, &place.admin, &name)?;
+    let project = TestProject::create(&admin, &place.admin, &name, template.administrator)?;
     let prepared = if template.prepared {
         CloudSession::open(&project.login).and_then(|user| prepare(&user))
     } else {

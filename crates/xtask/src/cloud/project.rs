@@ -10,6 +10,9 @@ use super::session::{CloudLogin, CloudSession};
 /// The roles of the user of a project: those of a user of Heat.
 const ROLES: [&str; 2] = ["member", "heat_stack_owner"];
 
+/// The further role of an administrator.
+const ADMINISTRATOR: &str = "admin";
+
 /// How often the deletion of leftovers is tried, one second apart.
 const ROUNDS: u32 = 30;
 
@@ -183,7 +186,12 @@ impl TestProject {
     ///
     /// # Errors
     /// If the cloud does not answer, or refuses it.
-    pub(super) fn create(admin: &CloudSession, login: &CloudLogin, name: &str) -> io::Result<Self> {
+    pub(super) fn create(
+        admin: &CloudSession,
+        login: &CloudLogin,
+        name: &str,
+        administrator: bool,
+    ) -> io::Result<Self> {
         let id = |answer: &Value, envelope: &str| {
             let id = answer[envelope]["id"].as_str().map(str::to_owned);
             id.ok_or_else(|| io::Error::other(format!("a {envelope} without id: {answer}")))
@@ -194,9 +202,9 @@ impl TestProject {
         let user = json!({"user": {"name": name, "domain_id": "default", "password": PASSWORD}});
         let user = id(&post("/users", user)?, "user")?;
         for role in admin.list("identity", "/roles", "roles")? {
-            let known = role["name"]
-                .as_str()
-                .is_some_and(|name| ROLES.contains(&name));
+            let known = role["name"].as_str().is_some_and(|name| {
+                ROLES.contains(&name) || administrator && name == ADMINISTRATOR
+            });
             if let Some(role) = role["id"].as_str().filter(|_| known) {
                 let path = format!("/projects/{project}/users/{user}/roles/{role}");
                 admin.send("PUT", "identity", &path, None)?;

@@ -253,22 +253,22 @@ fn is_id(word: &str) -> bool {
     digits == 32 && matches!(word.len(), 32 | 36)
 }
 
-/// Whether a word is a mark of `cyan`.
+/// Whether a word is a mark of `cyan`: its prefix, a random part, and words that say what is marked.
 fn is_mark(word: &str) -> bool {
-    word.strip_prefix(MARK).is_some_and(|rest| {
-        rest.len() >= RANDOM && rest.chars().all(|one| one.is_ascii_alphanumeric())
-    })
+    let mut parts = word.strip_prefix(MARK).unwrap_or_default().split('-');
+    parts.next().is_some_and(is_random)
+}
+
+/// Whether a part of a name is one that nobody chose.
+fn is_random(part: &str) -> bool {
+    let drawn = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    part.len() == RANDOM && part.chars().all(drawn)
 }
 
 /// A text with the random parts of generated names replaced by `*`.
 fn without_random(text: &str) -> String {
-    let random = |part: &&str| {
-        let drawn = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
-        part.len() == RANDOM && part.chars().all(drawn)
-    };
-    let parts = text
-        .split('-')
-        .map(|part| if random(&part) { "*" } else { part });
+    let parts = text.split('-');
+    let parts = parts.map(|part| if is_random(part) { "*" } else { part });
     parts.collect::<Vec<_>>().join("-")
 }
 
@@ -416,6 +416,7 @@ mod tests {
             forms: vec![form],
             files: Vec::new(),
             prepared: false,
+            administrator: false,
         }
     }
 
@@ -430,10 +431,10 @@ mod tests {
     #[test]
     fn what_a_run_draws_is_replaced() {
         let network = json!({"id": NETWORK, "name": "case-net-abcdefghij12", "project_id": "x",
-            "description": "cyan-0123456789abcdef", "tags": ["cyan-0123456789abcdef", "web"]});
+            "description": "cyan-0123456789ab", "tags": ["cyan-0123456789ab-port", "web"]});
         let port = json!({"id": "p", "name": "", "network_id": NETWORK, "mac_address": "fa:16:3e:1:2:3",
             "fixed_ips": [{"ip_address": "10.0.0.9"}, {"ip_address": "10.0.0.7"}],
-            "metadata": {"cyan": "cyan-0123456789abcdef"}});
+            "metadata": {"cyan": "cyan-0123456789ab"}});
         let found = state(&[("network", network), ("port", port)]);
         assert_eq!(found[0].name, "case-net-*");
         assert_eq!(found[0].fields["description"], "");

@@ -4,7 +4,8 @@
 //! with the first form and updated with each other one. The folder `NAME`, if it is there, contains
 //! the files that the forms include, and environments: `environment.yaml` of all forms,
 //! `environment-2.yaml` of the second one. An environment without a form of its own belongs to the
-//! last form, once more. Digits before the name order the templates.
+//! last form, once more. Digits before the name order the templates. A template that begins with the
+//! comment `# administrator` needs the rights of one.
 
 use std::fs;
 use std::io;
@@ -20,7 +21,12 @@ pub(super) struct TestTemplate {
     pub(super) files: Vec<(String, String)>,
     /// Whether it expects the objects that `collection::prepare` makes.
     pub(super) prepared: bool,
+    /// Whether its user must be an administrator.
+    pub(super) administrator: bool,
 }
+
+/// How a template begins whose user must be an administrator.
+const ADMINISTRATOR: &str = "# administrator\n";
 
 /// The texts of one step.
 #[derive(Debug)]
@@ -82,6 +88,7 @@ impl TestTemplate {
             forms,
             files,
             prepared: false,
+            administrator: text.starts_with(ADMINISTRATOR),
         })
     }
 
