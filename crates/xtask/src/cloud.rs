@@ -28,7 +28,8 @@ use crate::openstack;
 use collection::collection;
 use kills::UndisturbedLife;
 use life::{ComparisonPlace, LifeStep, live_with_cyan, live_with_heat, step_names};
-use session::CloudLogin;
+use project::TestProject;
+use session::{CloudLogin, CloudSession};
 use state::{ComparedObject, differences};
 use template::TestTemplate;
 
@@ -151,6 +152,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
         program: &program,
         folder: &folder,
     };
+    TestProject::delete_abandoned(&CloudSession::open(&place.admin)?, &place.admin)?;
     let same = compare(root, &options, &place, &templates)?;
     // After a difference, the folder shows the output of `cyan`.
     if same {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::collection::prepare;
 use super::heat::HeatStack;
 use super::instance::{CyanInstance, InstanceStep};
-use super::project::TestProject;
+use super::project::{PREFIX, TestProject};
 use super::session::{CloudLogin, CloudSession};
 use super::state::{ComparedObject, compared, ids};
 use super::template::TestTemplate;
@@ -92,7 +92,7 @@ pub(super) fn in_project<T>(
     work: impl FnOnce(&CloudSession, &TestProject) -> io::Result<T>,
 ) -> io::Result<T> {
     let admin = CloudSession::open(&place.admin)?;
-    let name = format!("compare-{}-{side}-{}", std::process::id(), template.name);
+    let name = format!("{PREFIX}{}-{side}-{}", std::process::id(), template.name);
     let project = TestProject::create(&admin, &place.admin, &name, template.administrator)?;
     let prepared = if template.prepared {
         CloudSession::open(&project.login).and_then(|user| prepare(&user))

@@ -1,6 +1,7 @@
 //! Projects of their own for single runs: they are made, listed and deleted with all their objects.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -12,6 +13,9 @@ const ROLES: [&str; 2] = ["member", "heat_stack_owner"];
 
 /// The further role of an administrator.
 const ADMINISTRATOR: &str = "admin";
+
+/// How the names of the projects begin, before the id of the process.
+pub(super) const PREFIX: &str = "compare-";
 
 /// How often the deletion of leftovers is tried, one second apart.
 const ROUNDS: u32 = 30;
@@ -220,6 +224,33 @@ impl TestProject {
             id: project,
             user,
         })
+    }
+
+    /// Deletes the projects of runs of this machine that have ended without doing it.
+    ///
+    /// # Errors
+    /// If a service does not answer, or an object cannot be deleted.
+    pub(super) fn delete_abandoned(admin: &CloudSession, login: &CloudLogin) -> io::Result<()> {
+        let users = admin.list("identity", "/users", "users")?;
+        for project in admin.list("identity", "/projects", "projects")? {
+            let text =
+                |value: &Value, field: &str| value[field].as_str().unwrap_or_default().to_owned();
+            let name = text(&project, "name");
+            let process = name
+                .strip_prefix(PREFIX)
+                .and_then(|rest| rest.split('-').next());
+            let ended = process.is_some_and(|process| !Path::new("/proc").join(process).exists());
+            let user = users.iter().find(|user| user["name"] == name.as_str());
+            if let Some(user) = user.filter(|_| ended) {
+                let project = Self {
+                    login: login.clone(),
+                    id: text(&project, "id"),
+                    user: text(user, "id"),
+                };
+                project.delete(admin)?;
+            }
+        }
+        Ok(())
     }
 
     /// All objects of the project.
