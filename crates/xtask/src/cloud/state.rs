@@ -16,6 +16,7 @@ use super::template::TestTemplate;
 const VOLATILE: &[&str] = &[
     "attached_at",
     "attachment_id",
+    "binding:host_id",
     "cluster_name",
     "created",
     "created_at",
