@@ -13,14 +13,7 @@ use std::process::Command;
 
 /// Templates that together have the types that most users need.
 const CHOSEN: [&str; 8] = [
-    "network",
-    "group",
-    "condition",
-    "nested",
-    "security",
-    "router",
-    "volume",
-    "server",
+    "network", "group", "optional", "nested", "security", "router", "volume", "server",
 ];
 
 /// Kills spread over the templates by this number.

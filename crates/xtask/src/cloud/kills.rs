@@ -49,15 +49,15 @@ pub(super) fn kill(
                 let command = form.map_or(InstanceStep::Destroy, InstanceStep::Deploy);
                 let longest = u64::try_from(step.time.as_millis()).unwrap_or(u64::MAX);
                 let after = Duration::from_millis(random.below(longest));
-                let place = format!("{}, {}", life.template.name, step.name);
-                let place = format!("{place} killed after {} ms", after.as_millis());
+                let mut place = format!("{}, {}", life.template.name, step.name);
                 // When enough are killed, the rest of this life is undisturbed.
                 let time = if killed < count { after } else { Duration::MAX };
                 let mut done = instance.run_and_kill(command, time);
                 if let Ok(CommandEnd::Killed) = done {
                     killed += 1;
-                    done = instance.run(command).map(|()| CommandEnd::Finished);
+                    place = format!("{place} killed after {} ms", after.as_millis());
                     println!("{place}");
+                    done = instance.run(command).map(|()| CommandEnd::Finished);
                 }
                 if let Err(error) = done {
                     problems.push(format!("{place}: the next run failed: {error}"));
@@ -67,6 +67,10 @@ pub(super) fn kill(
                 let expected = step.state.as_deref().unwrap_or_default();
                 let lines = differences(["an undisturbed run", "the next run"], expected, &found);
                 problems.extend(lines.iter().map(|line| format!("{place}: {line}")));
+                // Later steps would show the same.
+                if !lines.is_empty() {
+                    break;
+                }
             }
             Ok(())
         })?;
