@@ -14,6 +14,7 @@
 mod bench;
 mod build_tool;
 mod catalog;
+mod cloud;
 mod counterparts;
 mod fuzz;
 mod go_tool;
@@ -55,6 +56,12 @@ cargo xtask kubernetes          start a cluster of Kubernetes, print the variabl
                                 run it until Ctrl-C or the end of the input
 cargo xtask openstack           start a cloud of OpenStack, print the variable with which `cargo test` finds it, and run
                                 it until Ctrl-C or the end of the input
+cargo xtask cloud [OPTIONS]     compare what `cyan` and real Heat make of templates on a cloud of OpenStack:
+                                [--clouds FILE] takes a running cloud, [--cyan FILE] another binary,
+                                [--templates FOLDER] other templates, [--only NAME] one of them, and
+                                [--collection FOLDER] adds those of openstack/heat-templates;
+                                [--record] records the states that Heat leaves, [--recorded] compares with
+                                them; [--kills N] also kills `cyan` N times, from a [--seed S]
 cargo xtask catalog aws         regenerate the catalogue of AWS from CloudFormation's schemas; --check compares
 cargo xtask catalog openstack   regenerate the catalogue of OpenStack from the interfaces of Heat's types; --check
                                 compares
@@ -81,6 +88,7 @@ fn main() -> ExitCode {
         Some("plugins") => plugins::print(&root()),
         Some("kubernetes") => kubernetes::serve(&root()),
         Some("openstack") => openstack::run(&root(), &rest),
+        Some("cloud") => cloud::run(&root(), &rest),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),
         Some("kubernetes-schemas") => kubernetes_schemas::run(&root(), &rest),

@@ -177,8 +177,12 @@ impl Drop for BackgroundCloud {
 impl RunningCloud {
     /// The variables for the tests.
     fn variables(&self) -> CloudVariables {
-        let clouds: PathBuf = self.settings.file("clouds.yaml");
-        [(CLOUDS, clouds.display().to_string())]
+        [(CLOUDS, self.clouds().display().to_string())]
+    }
+
+    /// The file that describes how to connect.
+    pub(crate) fn clouds(&self) -> PathBuf {
+        self.settings.file("clouds.yaml")
     }
 
     /// The memory of all processes in MiB.
