@@ -64,6 +64,14 @@ enum Status {
     Broken(String),
 }
 
+/// What is known of a create that failed.
+enum CreateOutcome {
+    /// The service refused it.
+    Refused,
+    /// It may have taken effect.
+    Open,
+}
+
 impl Managed {
     /// The path of the collection. That of objects below a parent follows from their spec.
     ///
@@ -391,23 +399,27 @@ impl Managed {
         error: ServiceError,
         spec: &JsonMap,
     ) -> Result<Json, ProviderError> {
-        let may_exist = match error.delivery {
-            Delivery::NotSent => false,
-            Delivery::Lost => true,
+        let outcome = match error.delivery {
+            Delivery::NotSent => return Err(error.into_provider_error(true)),
+            Delivery::Lost => CreateOutcome::Open,
             // A proxy in front of the service may have given up while the service went on.
-            Delivery::Answered(status) => status >= 500 && status != 503,
+            Delivery::Answered(status) if status >= 500 && status != 503 => CreateOutcome::Open,
+            // The create of a process that was killed may have made the object meanwhile, which
+            // then stands in the way of this one.
+            Delivery::Answered(400 | 409) => CreateOutcome::Refused,
+            Delivery::Answered(_) => return Err(error.into_provider_error(true)),
         };
-        if !may_exist {
-            return Err(error.into_provider_error(true));
-        }
         if let Ok(Some(object)) = self.find(on, &on.call.token, spec).await {
             return Ok(object);
         }
         let error = error.into_provider_error(true);
-        Err(ProviderError {
-            kind: ErrorKind::OutcomeUnknown,
-            ..error
-        })
+        match outcome {
+            CreateOutcome::Refused => Err(error),
+            CreateOutcome::Open => Err(ProviderError {
+                kind: ErrorKind::OutcomeUnknown,
+                ..error
+            }),
+        }
     }
 
     async fn update_object(

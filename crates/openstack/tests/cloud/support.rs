@@ -167,6 +167,8 @@ impl Live<'_> {
             sources: &[],
             schema_version: 0,
             planned: &Value::Null,
+            metadata: &Value::Null,
+            delete_mode: blueprint::DeleteMode::Delete,
         };
         let applied = self.peer.session.apply(&self.call, request).await?;
         self.applied = applied;
