@@ -82,6 +82,7 @@ impl ProviderTypes {
             let found = Arc::make_mut(&mut ty);
             found.capabilities.described_only = false;
             found.capabilities.plans = Plans::Updates;
+            found.capabilities.repairs_updates = true;
             found.capabilities.checks = true;
             found.capabilities.exact = false;
             found.capabilities.complete_when_ready = true;

@@ -291,8 +291,8 @@ impl Catalogs {
             .map(|opened| &opened.catalog)
     }
 
-    /// All namespaces and names of providers that appear in lists, and all hosted packages. Of the packages of families,
-    /// those that are open and can be used. No catalogue is opened.
+    /// All namespaces and names of providers that appear in lists, and all hosted packages. Of the
+    /// packages of families, those that are open and can be used. No catalogue is opened.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
         let named = |entry: &CatalogEntry| entry.is_listed() || entry.lazy.hosted.is_some();
         let listed = self

@@ -162,6 +162,9 @@ pub struct Capabilities {
     /// Whether objects of the type exist only in the state, as a random text does: no configuration
     /// of the provider applies to them, and a session without settings manages them.
     pub state_only: bool,
+    /// Whether another update completes one that failed or was cut off. A document's rule to replace
+    /// objects whose last operation failed does not apply to such updates.
+    pub repairs_updates: bool,
 }
 
 impl Capabilities {
@@ -206,6 +209,7 @@ impl Default for Capabilities {
             described_only: false,
             preflights: false,
             state_only: false,
+            repairs_updates: false,
         }
     }
 }

@@ -304,8 +304,8 @@ impl Shell {
     }
 
     /// Returns the session for a type, with the configuration that `instance` declares or else with
-    /// that of the configuration file; without settings for a type that lives in the state. Fails if there is no provider, or if the provider refuses
-    /// its settings.
+    /// that of the configuration file; without settings for a type that lives in the state. Fails if
+    /// there is no provider, or if the provider refuses its settings.
     pub(crate) async fn session_of(
         &self,
         type_name: &TypeId,

@@ -36,7 +36,7 @@ pub(crate) fn handler(type_name: &str) -> Option<&'static dyn Handler> {
 mod tests {
     use super::*;
     use crate::managed::{Table, Target, Update};
-    use crate::provider::resource_type;
+    use crate::provider_types::resource_type;
 
     /// The types with a table.
     fn tables() -> impl Iterator<Item = (&'static str, Table)> {

@@ -373,9 +373,12 @@ fn compare(
     let repairs = ty.capabilities.plans == Plans::Always && !record.unhealthy.is_empty();
     // A create that failed may have left an incomplete object, and the user may ask to replace any
     // object whose last operation failed.
+    let repairs_update = ty.capabilities.repairs_updates
+        && record.status.op == StatusOp::Update
+        && record.unhealthy.is_empty();
     let is_broken = failed
         && (record.status.op == StatusOp::Create && !repairs
-            || resource.lifecycle.replace_if_failed)
+            || resource.lifecycle.replace_if_failed && !repairs_update)
         || !record.unhealthy.is_empty() && replaces_if_unhealthy(resource);
     let mut reasons = Vec::new();
     if !forcing.is_empty() {

@@ -316,6 +316,7 @@ fn capabilities(object: &JsonObject<'_>) -> Result<Capabilities, CatalogError> {
         "describedOnly",
         "preflights",
         "stateOnly",
+        "repairsUpdates",
     ];
     let object = JsonObject::new(value, &place, &keys)?;
     let usual = Capabilities::default();
@@ -343,6 +344,7 @@ fn capabilities(object: &JsonObject<'_>) -> Result<Capabilities, CatalogError> {
         described_only: object.flag_or("describedOnly", usual.described_only)?,
         preflights: object.flag_or("preflights", usual.preflights)?,
         state_only: object.flag_or("stateOnly", usual.state_only)?,
+        repairs_updates: object.flag_or("repairsUpdates", usual.repairs_updates)?,
     };
     if capabilities.imports && !capabilities.reads && object.has("imports") {
         return Err(object.error("imports", "what cannot be read cannot be imported"));

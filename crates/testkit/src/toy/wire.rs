@@ -102,14 +102,12 @@ pub async fn answer(session: &dyn Session, asked: &ToyRequest) -> ToyResponse {
     }
 }
 
-async fn carry_out(
-    session: &dyn Session,
-    asked: &ToyRequest,
-) -> Result<ToyResponse, ProviderError> {
+/// The call that a request is about.
+fn call_of(asked: &ToyRequest) -> Result<Call, ProviderError> {
     let address = asked.address.parse();
     let address = address
         .map_err(|_| ProviderError::new(ErrorKind::Document, "the address cannot be read"))?;
-    let call = Call {
+    Ok(Call {
         call_records: None,
         instances: None,
         instance: asked.instance.as_str().into(),
@@ -124,7 +122,14 @@ async fn carry_out(
         files: provider::FileAccess::default(),
         now: asked.now,
         progress: Arc::new(|_| {}),
-    };
+    })
+}
+
+async fn carry_out(
+    session: &dyn Session,
+    asked: &ToyRequest,
+) -> Result<ToyResponse, ProviderError> {
+    let call = call_of(asked)?;
     let (type_name, id) = (asked.type_name.as_str(), asked.id.as_deref());
     match asked.verb {
         Verb::Plan(mode) => {

@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::project::{FoundObject, TestProject, is_default_group};
@@ -273,34 +275,28 @@ fn without_random(text: &str) -> String {
     parts.collect::<Vec<_>>().join("-")
 }
 
-/// User data as text. A message of several parts is only named: Heat's own parts are its own.
+/// User data as text. Of a message of several parts, only the script of the template counts: the
+/// other parts are Heat's own, or `cyan`'s. A message without a script is none.
 fn user_data(value: &Value) -> Value {
-    let decoded = value.as_str().and_then(base64);
+    let decoded = value.as_str().map(|text| text.replace('\n', ""));
+    let decoded = decoded.and_then(|text| STANDARD.decode(text).ok());
     match decoded.map(|octets| String::from_utf8_lossy(&octets).into_owned()) {
-        Some(text) if text.starts_with("Content-Type: multipart") => json!("(message)"),
+        Some(text) if text.starts_with("Content-Type: multipart") => match script_of(&text) {
+            Some(script) if script.is_empty() => Value::Null,
+            Some(script) => json!(format!("(message) {script}")),
+            None => json!("(message)"),
+        },
         Some(text) => json!(text),
         None => value.clone(),
     }
 }
 
-/// The octets of a text in base64, or nothing if it is no such text.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut octets = Vec::new();
-    let (mut bits, mut count) = (0_u32, 0);
-    for letter in text
-        .bytes()
-        .filter(|letter| !matches!(letter, b'=' | b'\n'))
-    {
-        let digit = DIGITS.iter().position(|one| *one == letter)?;
-        bits = (bits << 6 | u32::try_from(digit).ok()?) & 0xFFFF;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            octets.push(u8::try_from(bits >> count & 0xFF).ok()?);
-        }
-    }
-    Some(octets)
+/// The script of the template in a message of several parts.
+fn script_of(message: &str) -> Option<&str> {
+    let (_, part) = message.split_once("filename=\"cfn-userdata\"")?;
+    let (_, content) = part.split_once("\n\n")?;
+    let (script, _) = content.split_once("\n--")?;
+    Some(script.trim())
 }
 
 /// The differences between two states, one for each line: a field, or an object that one of them

@@ -137,12 +137,22 @@ fn types() -> String {
          *Secret* fields never show. No two resources may have the same *unique* value at a time. A path such as `read.url` \
          names a nested field.\n"
     );
-    // Catalogues of providers that manage resources come first.
-    let (offline, managed): (Vec<String>, Vec<String>) = crate::folders_in("crates/providers/src")
-        .into_iter()
-        .partition(|folder| ["aws", "openstack"].contains(&folder.as_str()));
-    for folder in managed.into_iter().chain(offline) {
+    // Each catalogue with its folder. Those of small providers come first.
+    let built_in = crate::folders_in("crates/providers/src");
+    let built_in = built_in.into_iter().map(|folder| {
         let path = format!("crates/providers/src/{folder}/catalog.json");
+        (folder, path)
+    });
+    let of_openstack = [("heat", "heat"), ("openstack", "catalog")].map(|(name, folder)| {
+        let path = format!("crates/openstack/src/{folder}/catalog.json");
+        (name.to_owned(), path)
+    });
+    let mut catalogs: Vec<(String, String)> = built_in.chain(of_openstack).collect();
+    catalogs.sort();
+    let (large, small): (Vec<_>, Vec<_>) = catalogs
+        .into_iter()
+        .partition(|(name, _)| ["aws", "openstack"].contains(&name.as_str()));
+    for (folder, path) in small.into_iter().chain(large) {
         let catalog: Value = serde_json::from_str(&crate::read(&path))
             .unwrap_or_else(|error| panic!("{path}: {error}"));
         // The simulated cloud is for tests.

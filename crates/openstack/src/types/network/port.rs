@@ -46,7 +46,8 @@ pub(super) static PORT: Managed = Managed {
         )
         .when_unset(Unset::List),
         same("binding:vnic_type"),
-        same("dns_name").when_unset(Unset::Text),
+        // Nova sets the name of the server.
+        same("dns_name").when_unset(Unset::Text).recorded(),
         same("port_security_enabled").when_unset(Unset::True),
         same("propagate_uplink_status").when_unset(Unset::Kept),
         reference("qos_policy", "qos_policy_id", &QOS_POLICY),
