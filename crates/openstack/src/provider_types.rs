@@ -52,7 +52,6 @@ pub(crate) static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
         resource_types: heat.resource_types.clone(),
         settings: CloudSettings::declared(),
         source: Some(Arc::new(source)),
-        max_parallel: 4,
         ..Catalog::default()
     })
 });

@@ -95,8 +95,8 @@ fn names_with_colons_are_listed_by_namespace() {
 fn types_without_a_provider_are_simulated_but_not_deployed() {
     let place = Place::with(
         "net.blueprint.yaml",
-        "version: 2023-04-20\nresources:\n  front: {type: \"OS::Neutron::Net\", spec: {name: front}}\n  \
-         web:\n    type: OS::Nova::Server\n    spec: {flavor: small, networks: [{network: \"${resources.front}\"}]}\n  \
+        "version: 2023-04-20\nresources:\n  front: {type: \"OS::Keystone::Domain\", spec: {name: front}}\n  \
+         web:\n    type: OS::Keystone::Project\n    spec: {name: web, domain: \"${resources.front}\"}\n  \
          done: {type: \"OS::Heat::SwiftSignalHandle\", spec: {}}\n  \
          name: {type: \"OS::Heat::Value\", spec: {value: \"${resources.front.spec.name}\"}}\n",
     );
@@ -104,7 +104,11 @@ fn types_without_a_provider_are_simulated_but_not_deployed() {
     let refused = place
         .ends(1, &["deploy", "--yes", "net.blueprint.yaml"])
         .err;
-    for what in ["OS::Neutron", "OS::Nova", "OS::Heat::SwiftSignalHandle"] {
+    for what in [
+        "OS::Keystone::Domain",
+        "OS::Keystone::Project",
+        "OS::Heat::SwiftSignalHandle",
+    ] {
         assert!(
             refused.contains(&format!("there is no provider for `{what}` here yet")),
             "{refused}"

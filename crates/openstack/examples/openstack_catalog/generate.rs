@@ -296,12 +296,9 @@ fn one(name: &str, fact: &Json) -> Result<Json, String> {
             .map(|field| json!({"field": field, "policy": format!("{field}_update_policy"), "value": "REPLACE"}));
         ty.insert("replacesWhere".into(), json!(rules));
     }
-    if name.starts_with("OS::Heat::") {
-        capabilities.insert("describedOnly".into(), json!(true));
-    }
-    if !capabilities.is_empty() {
-        ty.insert("capabilities".into(), Json::Object(capabilities));
-    }
+    // The handler of a managed type says otherwise.
+    capabilities.insert("describedOnly".into(), json!(true));
+    ty.insert("capabilities".into(), Json::Object(capabilities));
     Ok(Json::Object(ty))
 }
 
