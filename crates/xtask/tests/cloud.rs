@@ -2,11 +2,6 @@
 //! real Heat left when they were recorded, and five kills.
 //!
 //! Not here: real Heat, and the other templates. `cargo xtask cloud` compares all of them.
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test fails by a panic, and says when its counterpart is missing"
-)]
 
 use std::path::Path;
 use std::process::Command;
