@@ -282,7 +282,7 @@ fn user_data(value: &Value) -> Value {
     let decoded = decoded.and_then(|text| STANDARD.decode(text).ok());
     match decoded.map(|octets| String::from_utf8_lossy(&octets).into_owned()) {
         Some(text) if text.starts_with("Content-Type: multipart") => match script_of(&text) {
-            Some(script) if script.is_empty() => Value::Null,
+            Some("") => Value::Null,
             Some(script) => json!(format!("(message) {script}")),
             None => json!("(message)"),
         },
