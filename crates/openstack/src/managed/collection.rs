@@ -215,6 +215,13 @@ impl Managed {
         Ok(all.into_iter().map(inner).find(is_it))
     }
 
+    /// Whether an object shows by which call it was made. Other marks only tell that an object has
+    /// the fields of the call, as that of somebody else may have.
+    fn is_marked(&self, spec: &JsonMap) -> bool {
+        let generated = self.names_objects() && !spec.contains_key("name");
+        generated || matches!(self.mark, Mark::Text(_) | Mark::Tag(_) | Mark::Entry(_))
+    }
+
     /// Finds the object of an interrupted create. The service may still work on the request of a
     /// process that was killed, so the object may appear late.
     async fn find_late(
@@ -406,7 +413,7 @@ impl Managed {
             Delivery::Answered(status) if status >= 500 && status != 503 => CreateOutcome::Open,
             // The create of a process that was killed may have made the object meanwhile, which
             // then stands in the way of this one.
-            Delivery::Answered(400 | 409) => CreateOutcome::Refused,
+            Delivery::Answered(400 | 409) if self.is_marked(spec) => CreateOutcome::Refused,
             Delivery::Answered(_) => return Err(error.into_provider_error(true)),
         };
         if let Ok(Some(object)) = self.find(on, &on.call.token, spec).await {
