@@ -8,7 +8,6 @@ use super::super::{Cloud, Service, ServiceRequest};
 use super::{settings, variables};
 
 /// The file with clouds. Without it, prints a message and returns `None`.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn clouds() -> Option<String> {
     let file = std::env::var("CYAN_TEST_CLOUDS")
         .ok()
