@@ -57,6 +57,7 @@ impl<'a> ExternalObject<'a> {
         !evaluation.simulated
             && self.ty.capabilities.reads
             && !self.ty.capabilities.described_only
+            && !self.ty.capabilities.state_only
             && world.environment().manages(&self.ty.name)
     }
 
