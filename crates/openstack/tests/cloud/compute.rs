@@ -118,11 +118,11 @@ async fn a_host_aggregate_lives() {
     assert_eq!(aggregate.field("metadata"), json!({ "ssd": "true" }));
     aggregate.assert_found().await;
     aggregate
-        .update(spec(json!({ "fast": "yes" }), json!(["fixture"])))
+        .update(spec(json!({ "fast": "yes" }), json!(["compute"])))
         .await
         .unwrap();
     assert_eq!(aggregate.field("metadata"), json!({ "fast": "yes" }));
-    assert_eq!(aggregate.field("hosts"), json!(["fixture"]));
+    assert_eq!(aggregate.field("hosts"), json!(["compute"]));
     aggregate
         .assert_settled(&["name", "metadata", "hosts", "availability_zone"])
         .await;
