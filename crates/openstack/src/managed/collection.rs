@@ -150,7 +150,12 @@ impl Managed {
             Err(error) => return Err(error),
         };
         match on.send(ServiceRequest::get(self.service, path)).await {
-            Ok(answer) => Ok(Some(self.unwrapped(answer.body))),
+            Ok(answer) => {
+                let object = self.unwrapped(answer.body);
+                let status = object[self.state.field].as_str();
+                let is_gone = status.is_some_and(|status| self.state.gone.contains(&status));
+                Ok((!is_gone).then_some(object))
+            }
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error.into_provider_error(false)),
         }
@@ -289,6 +294,7 @@ impl Managed {
             ready,
             failed,
             why,
+            gone: _,
         } = self.state;
         if field.is_empty() {
             return Status::Ready;
@@ -572,7 +578,6 @@ impl Managed {
             };
             match self.hooks.deletion(on, &object).await? {
                 Deletion::Going => {}
-                Deletion::Done => break,
                 Deletion::ByStatus => {
                     if let Status::Broken(reason) = self.status_of(&object) {
                         return Err(ProviderError::new(ErrorKind::Permanent, reason));

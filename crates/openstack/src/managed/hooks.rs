@@ -19,8 +19,6 @@ pub(crate) const PRIVATE: &str = "private";
 pub(crate) enum Deletion {
     /// It goes on.
     Going,
-    /// The object is deleted, although it is still shown.
-    Done,
     /// The status of the object decides.
     ByStatus,
 }

@@ -171,6 +171,8 @@ pub(crate) struct State {
     pub(crate) ready: &'static [&'static str],
     /// The values of an object that is broken.
     pub(crate) failed: &'static [&'static str],
+    /// The values of a deleted object that the service still shows. It does not exist.
+    pub(crate) gone: &'static [&'static str],
     /// The path of the reason, with dots; empty if there is none.
     pub(crate) why: &'static str,
 }
@@ -181,6 +183,7 @@ impl State {
         field: "",
         ready: &[],
         failed: &[],
+        gone: &[],
         why: "",
     };
 }

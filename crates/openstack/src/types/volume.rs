@@ -72,6 +72,7 @@ static VOLUME: Managed = Managed {
             "error_managing",
             "error_backing-up",
         ],
+        gone: &[],
         why: "",
     },
     // A volume that is detached, or whose snapshot is deleted, is refused as invalid for a while.

@@ -223,7 +223,6 @@ async fn what_nova_cannot_place_is_an_error_with_its_words() {
     huge.delete().await.unwrap();
 }
 
-#[ignore = "it has passed on another cloud only"]
 #[tokio::test]
 async fn a_server_is_rebuilt_or_starts_from_a_volume() {
     let Some(peer) = Peer::of("demo").await else {

@@ -308,7 +308,9 @@ impl Live<'_> {
         self.apply(Operation::Delete, &Json::Null).await?;
         self.inputs = inputs;
         self.applied.id = id;
-        assert!(self.read().await.is_none(), "{} is gone", self.id());
+        let found = self.read().await;
+        let (ty, id) = (self.type_name, self.id());
+        assert!(found.is_none(), "{ty} {id} is still there: {found:?}");
         self.applied.private = private;
         self.apply(Operation::Delete, &Json::Null).await
     }

@@ -19,6 +19,7 @@ pub(super) const NEUTRON: Managed = Managed {
         field: "status",
         ready: &["ACTIVE", "DOWN"],
         failed: &["ERROR", "DEGRADED"],
+        gone: &[],
         why: "",
     },
     busy: &[Busy::delete(409)],

@@ -87,6 +87,7 @@ static SERVER: Managed = Managed {
             "RESCUE",
         ],
         failed: &["ERROR", "DELETED", "SOFT_DELETED"],
+        gone: &["DELETED"],
         why: "fault.message",
     },
     // Nova refuses most changes of a server while a task runs on it.
@@ -169,7 +170,6 @@ impl Hooks for ServerHooks {
                 return Ok(Deletion::Going);
             }
             match object["status"].as_str() {
-                Some("DELETED") => Ok(Deletion::Done),
                 // The cloud keeps deleted servers for some time. Their ports would stay in use.
                 Some("SOFT_DELETED") => {
                     act(on, &object["id"], "forceDelete", Json::Null).await?;
