@@ -218,7 +218,8 @@ impl Lowering {
         let Some(kind) = self.resources.get(name) else {
             return self.undeclared_resource_attribute(name, name_span, span);
         };
-        if attribute == "show" {
+        // A nested stack does not show itself.
+        if attribute == "show" && *kind != LoweredKind::Resource {
             return self.show_attribute(name, name_span, span);
         }
         // `resource.NAME.ATTR` reads a resource of a nested template. The names in it contain no
@@ -263,18 +264,12 @@ impl Lowering {
         mut path: Vec<Expr>,
         span: Span,
     ) -> Expr {
+        // Each member has its own attribute `show`; other groups have none.
         if attribute == "show" {
-            // Each member has its own attribute `show`.
             let kind = self.resolved_types.get(name).map_or("", AsRef::as_ref);
-            if matches!(kind, groups::RESOURCE_GROUP | groups::CHAIN) {
-                self.reads
-                    .entry(name.into())
-                    .or_default()
-                    .insert("refs".into(), at);
-                let members = reference(ReferenceHead::Child(name.into()), name_span, &["refs"]);
-                return Expr::call("(show)", span, vec![members], span);
+            if !matches!(kind, groups::RESOURCE_GROUP | groups::CHAIN) {
+                return self.show_attribute(name, name_span, span);
             }
-            return self.show_attribute(name, name_span, span);
         }
         // A stack from a template exports its outputs and its name under their own names.
         if self
@@ -366,8 +361,8 @@ impl Lowering {
         )
     }
 
-    /// The attribute `show`: null, because there is no cloud. The reference still orders the
-    /// resources.
+    /// The attribute `show` of a nested stack or a group: null, because no object of a cloud
+    /// stands for it. The reference still orders the resources.
     pub(super) fn show_attribute(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         let attributes = self.all_attributes(name, name_span, span);
         Expr::call("(show)", span, vec![attributes], span)

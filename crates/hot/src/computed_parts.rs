@@ -356,9 +356,6 @@ impl ComputedPartsResolver<'_> {
                     self.found.push(diagnostic);
                     return Some(Expr::error(span));
                 };
-                if attribute == "show" {
-                    return Some(Expr::literal(Value::Null, span));
-                }
                 self.resource_reference(&name, argument.span, &["attributes", attribute], span)
             }
         };

@@ -251,7 +251,7 @@ const INTERNAL: &[(&str, NativeCode)] = &[
     (NAMED, named),
     ("(stack name)", name_of_stack),
     (STACK_ID, stack_id),
-    ("(show)", show),
+    ("(show)", |_| Ok(Value::Null)),
 ];
 
 fn refusal(
@@ -275,17 +275,6 @@ fn get_param(arguments: &[Value]) -> Result<Value, Refusal> {
         || Value::text(""),
         |(value, path)| paths::parameter(value, path),
     ))
-}
-
-/// The attribute `show`: null for each resource, because there is no cloud.
-fn show(arguments: &[Value]) -> Result<Value, Refusal> {
-    let resources = arguments
-        .first()
-        .map(Value::unmarked)
-        .and_then(Value::as_list);
-    Ok(resources.map_or(Value::Null, |resources| {
-        Value::list(resources.iter().map(|_| Value::Null))
-    }))
 }
 
 /// Walks a path into an attribute. A missing step gives null.

@@ -189,6 +189,10 @@ impl GroupWriter<'_> {
                 span,
                 &["attributes", attribute],
             ),
+            // A nested stack does not show itself.
+            LoweredKind::Child | LoweredKind::Group if attribute == "show" => {
+                Expr::literal(Value::Null, span)
+            }
             LoweredKind::Child => {
                 if let Some(inner) = attribute.strip_prefix("resource.")
                     && let Some((inner, of_inner)) = inner.split_once('.')
