@@ -1,7 +1,6 @@
 //! The operations of the tables: objects that are a collection of a service.
 
 use std::fmt;
-use std::time::Duration;
 
 use ::provider::json::{from_json, to_json};
 use ::provider::{
@@ -11,10 +10,9 @@ use ::provider::{
 };
 use blueprint::{FieldPath, Name, Value};
 use serde_json::{Value as Json, json};
-use tokio::time::Instant;
 
 use super::handler::{Handler, Table, patiently};
-use super::hooks::{ASIDE, Deletion, PRIVATE, SpecChange};
+use super::hooks::{ASIDE, PRIVATE, SpecChange};
 use super::mapping::{Recorded, fields_of, id_of, is_part_of};
 use super::mapping::{body_of, json_of};
 use super::table::JsonMap;
@@ -24,9 +22,6 @@ use crate::client::{Delivery, Service, ServiceError, ServiceRequest};
 
 /// The number of pauses, some seconds together, in which the object of a killed process may appear.
 const IN_FLIGHT: u32 = 5;
-
-/// The time that an object may take until it is gone.
-const DELETION: Duration = Duration::from_secs(600);
 
 /// A type whose objects are a collection of a service: what a table says about it.
 pub(crate) struct Managed {
@@ -57,7 +52,7 @@ impl fmt::Debug for Managed {
 }
 
 /// Whether an object is ready, by its status.
-enum Status {
+pub(super) enum Status {
     Ready,
     /// It is not ready yet, for this reason.
     Pending(String),
@@ -93,7 +88,7 @@ impl Managed {
     }
 
     /// The path of one object.
-    async fn one(
+    pub(super) async fn one(
         &self,
         on: CloudCall<'_>,
         spec: &JsonMap,
@@ -135,7 +130,7 @@ impl Managed {
     }
 
     /// Reads an object; `None` if it does not exist.
-    async fn object(
+    pub(super) async fn object(
         &self,
         on: CloudCall<'_>,
         spec: &JsonMap,
@@ -288,7 +283,7 @@ impl Managed {
         ["servers", "volumes"].contains(&self.path)
     }
 
-    fn status_of(&self, object: &Json) -> Status {
+    pub(super) fn status_of(&self, object: &Json) -> Status {
         let State {
             field,
             ready,
@@ -524,78 +519,6 @@ impl Managed {
             self.properties.iter().any(is_own) || before.get(field) != Some(value)
         });
         Ok(body)
-    }
-
-    async fn delete_object(
-        &self,
-        on: CloudCall<'_>,
-        request: &ApplyRequest<'_>,
-    ) -> Result<(), ProviderError> {
-        let id = request.id.unwrap_or_default();
-        let spec = json_of(request.prior_inputs)?;
-        self.hooks.before_delete(on, id, &spec).await?;
-        let path = match self.one(on, &spec, id).await {
-            Ok(path) => path,
-            // The parent is gone, and the object with it.
-            Err(error) if self.parent.is_some() && error.kind == ErrorKind::Document => {
-                return Ok(());
-            }
-            Err(error) => return Err(error),
-        };
-        let call = ServiceRequest::delete(self.service, path);
-        match patiently(on, self.busy, Operation::Delete, call).await {
-            Ok(_) if self.deletes_later() => self.wait_until_gone(on, &spec, id).await?,
-            Ok(_) => {}
-            Err(error) if error.is_not_found() => {}
-            Err(error) => {
-                let in_use = error.status() == Some(409);
-                let mut error = error.into_provider_error(true);
-                let blockers = match in_use {
-                    true => self.hooks.blockers(on, id).await.unwrap_or_default(),
-                    false => Vec::new(),
-                };
-                if !blockers.is_empty() {
-                    error.message = format!("{}; used by {}", error.message, blockers.join(", "));
-                }
-                return Err(error);
-            }
-        }
-        let (private, _) = to_json(request.private).unwrap_or_default();
-        self.hooks.after_delete(on, &private).await
-    }
-
-    /// Waits until a deleted object does not exist any more.
-    async fn wait_until_gone(
-        &self,
-        on: CloudCall<'_>,
-        spec: &JsonMap,
-        id: &str,
-    ) -> Result<(), ProviderError> {
-        let until = Instant::now() + DELETION;
-        for before in 0.. {
-            let Some(object) = self.object(on, spec, id).await? else {
-                break;
-            };
-            match self.hooks.deletion(on, &object).await? {
-                Deletion::Going => {}
-                Deletion::ByStatus => {
-                    if let Status::Broken(reason) = self.status_of(&object) {
-                        return Err(ProviderError::new(ErrorKind::Permanent, reason));
-                    }
-                }
-            }
-            if Instant::now() >= until {
-                let message = format!("{} has not deleted {id} in time", self.service);
-                return Err(ProviderError::new(ErrorKind::TimedOut, message));
-            }
-            on.wait(pause(before)).await?;
-        }
-        Ok(())
-    }
-
-    /// Whether a deleted object is there for a while.
-    fn deletes_later(&self) -> bool {
-        !self.state.field.is_empty() && self.service != Service::Network
     }
 
     async fn read_object(

@@ -1,6 +1,6 @@
 //! What a type does beyond its table.
 
-use ::provider::{BoxFuture, ProviderError, ResourceType};
+use ::provider::{BoxFuture, ErrorKind, ProviderError, ResourceType};
 use futures::FutureExt as _;
 use serde_json::Value as Json;
 
@@ -77,6 +77,18 @@ pub(crate) trait Hooks: Sync {
     ) -> BoxFuture<'a, Result<(), ProviderError>> {
         let _ = (on, change, object);
         std::future::ready(Ok(())).boxed()
+    }
+
+    /// Takes a snapshot of an object that is to be deleted, and waits until it is complete. The
+    /// token of the call marks the snapshot: a delete that is tried again takes no second one.
+    fn snapshot<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        object: &'a Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, object);
+        let message = "no snapshot of this type can be taken";
+        std::future::ready(Err(ProviderError::new(ErrorKind::Permanent, message))).boxed()
     }
 
     /// Acts before the delete call.

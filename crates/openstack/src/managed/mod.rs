@@ -2,13 +2,14 @@
 //! one handler that creates, reads, updates and deletes them.
 //!
 //! `table.rs` has the form of a table, `mapping.rs` the conversion of values, `collection.rs` the
-//! operations, `names.rs` the ids of names. `relation.rs` and `settings.rs` handle what is no object
+//! operations, `deletion.rs` deletes, `names.rs` the ids of names. `relation.rs` and `settings.rs` handle what is no object
 //! of a collection.
 //!
 //! Not here: the tables (`types`).
 
 mod cloud_call;
 mod collection;
+mod deletion;
 mod handler;
 mod hooks;
 mod mapping;

@@ -6,6 +6,7 @@ mod kinds;
 mod network;
 mod quota;
 mod server;
+mod snapshots;
 mod volume;
 mod volume_type;
 

@@ -5,6 +5,7 @@ use ::provider::{BoxFuture, ErrorKind, Operation, ProviderError};
 use serde_json::{Value as Json, json};
 
 use super::kinds::IMAGE;
+use super::snapshots;
 use crate::client::{Service, ServiceRequest};
 use crate::managed::{
     ASIDE, Busy, CloudCall, Form, Handler, Hooks, JsonMap, KEY, Managed, Mark, Patience,
@@ -158,6 +159,14 @@ impl Hooks for VolumeHooks {
 
     fn beside_envelope(&self) -> &'static [&'static str] {
         &[HINTS]
+    }
+
+    fn snapshot<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        object: &'a Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(snapshots::back_up(on, object))
     }
 
     fn failure<'a>(&'a self, on: CloudCall<'a>, object: &'a Json) -> BoxFuture<'a, Option<String>> {

@@ -11,5 +11,6 @@
 mod compute;
 mod network;
 mod servers;
+mod snapshots;
 mod support;
 mod volumes;

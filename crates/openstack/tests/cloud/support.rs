@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use blueprint::{Address, Value};
+use blueprint::{Address, DeleteMode, Value};
 use provider::json::{from_json, to_json};
 use provider::{
     Applied, ApplyRequest, Call, Configuration, Observed, Operation, PlanMode, PlanPhase,
@@ -107,6 +107,7 @@ impl Peer {
             inputs: Value::Null,
             applied: Applied::ready("", Value::Null),
             broken: Vec::new(),
+            delete_mode: DeleteMode::Delete,
         };
         live.apply(Operation::Create, &spec).await?;
         Ok(live)
@@ -138,6 +139,7 @@ pub(crate) struct Live<'p> {
     applied: Applied,
     /// The reasons why the resource is broken; empty if it is ready.
     pub(crate) broken: Vec<String>,
+    delete_mode: DeleteMode,
 }
 
 impl Live<'_> {
@@ -168,7 +170,10 @@ impl Live<'_> {
             schema_version: 0,
             planned: &Value::Null,
             metadata: &Value::Null,
-            delete_mode: blueprint::DeleteMode::Delete,
+            delete_mode: match operation {
+                Operation::Delete => self.delete_mode,
+                _ => DeleteMode::Delete,
+            },
         };
         let applied = self.peer.session.apply(&self.call, request).await?;
         self.applied = applied;
@@ -258,6 +263,7 @@ impl Live<'_> {
             inputs: self.inputs.clone(),
             applied: Applied::ready("", Value::Null),
             broken: Vec::new(),
+            delete_mode: DeleteMode::Delete,
         }
     }
 
@@ -313,6 +319,14 @@ impl Live<'_> {
         assert!(found.is_none(), "{ty} {id} is still there: {found:?}");
         self.applied.private = private;
         self.apply(Operation::Delete, &Json::Null).await
+    }
+
+    /// Deletes the resource after a snapshot.
+    pub(crate) async fn delete_after_snapshot(&mut self) -> Result<(), ProviderError> {
+        self.delete_mode = DeleteMode::SnapshotFirst;
+        let deleted = self.apply(Operation::Delete, &Json::Null).await;
+        self.delete_mode = DeleteMode::Delete;
+        deleted
     }
 
     /// Deletes a setting of other objects, which can be read further on.

@@ -21,6 +21,7 @@ use serde_json::Value as Json;
 
 use self::calls::{MARK, act};
 use super::kinds::{FLAVOR, IMAGE};
+use super::snapshots;
 use crate::client::Service;
 use crate::managed::{
     Busy, CloudCall, Deletion, Form, Handler, Hooks, JsonMap, Managed, SpecChange, State, Update,
@@ -178,6 +179,14 @@ impl Hooks for ServerHooks {
                 _ => Ok(Deletion::ByStatus),
             }
         })
+    }
+
+    fn snapshot<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        object: &'a Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(snapshots::make_image(on, object))
     }
 
     fn after_delete<'a>(
