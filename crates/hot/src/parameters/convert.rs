@@ -97,7 +97,9 @@ impl HotParameterSchema {
             refusal
         };
         // A schema's own default that violates constraints was reported with the schema.
-        let is_reported = |custom: bool| from == ConvertedValueOrigin::Default && !custom;
+        let is_reported = |custom: bool| {
+            from == ConvertedValueOrigin::Default && !custom && !self.default_fits_constraints()
+        };
         let (checked, seen) = match self.convert(&revealed) {
             Ok(converted) => converted,
             Err(refusal) => {

@@ -533,6 +533,30 @@ fn given_value_precedes_defaults_and_null_is_absent() {
 }
 
 #[test]
+fn a_default_is_checked_again_after_its_conversion() {
+    let mut found = Vec::new();
+    let schema = HotParameterSchema::parse(
+        "p",
+        &json(
+            r#"{"type": "json", "default": "{\"a\":1,\"a\":2,\"b\":3}", "constraints": [{"length": {"min": 3}}]}"#,
+        ),
+        LATEST,
+        &mut found,
+    )
+    .expect("a schema");
+    assert!(found.is_empty());
+    assert!(schema.value("p", None, None, &mut found).is_none());
+    let refusal = found.pop().expect("a refusal");
+    assert_eq!(
+        (refusal.code.name, refusal.heat.as_deref()),
+        (
+            "invalid-default",
+            Some("Parameter 'p' is invalid: length (2) is out of range (min: 3, max: None)")
+        )
+    );
+}
+
+#[test]
 fn hidden_value_is_secret_and_not_in_messages() {
     let mut found = Vec::new();
     let written = json(
