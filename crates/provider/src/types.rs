@@ -408,6 +408,15 @@ impl ResourceType {
         }
     }
 
+    /// The field that holds the value of a property where the document does not set it: the
+    /// attribute of the same name, if the type keeps it in another field.
+    pub fn filled_in(&self, property: &str) -> Option<&str> {
+        match self.attribute(property)? {
+            Attribute::Field(field) => (field != property).then_some(field),
+            Attribute::Nothing => None,
+        }
+    }
+
     /// The named attributes, each with the field that holds it.
     pub fn attribute_names(&self) -> impl Iterator<Item = (&Name, &Name)> {
         let listed = match &self.attributes {

@@ -497,15 +497,22 @@ pub(super) fn read_member(
         }
         Some("spec" | "state") => match name(at + 1) {
             Some(field) => {
-                match check_not_lost(member, field, reference.path[at + 1].span)
-                    .map(|()| read_field(member, ty, field))?
+                let span = reference.path[at + 1].span;
+                check_not_lost(member, field, span)?;
+                let mut value = read_field(member, ty, field);
+                if value.is_none()
+                    && let Some(filled_in) = ty.filled_in(field)
                 {
+                    check_not_lost(member, filled_in, span)?;
+                    value = read_field(member, ty, filled_in);
+                }
+                match value {
                     Some(value) => Ok(ResolvedHead {
                         value,
                         used: at + 2,
                     }),
                     None => Err(absent(
-                        reference.path[at + 1].span,
+                        span,
                         format!("`{}` has no value for `{field}`", member.address),
                         "this field is not set".to_owned(),
                     )),

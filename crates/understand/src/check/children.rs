@@ -341,12 +341,10 @@ impl Checker<'_> {
             }
             _ => false,
         };
+        let computed = |name: &str| ty.schema.fields.get(name).is_some_and(|it| it.computed);
         name.is_some_and(|name| {
-            ty.schema
-                .fields
-                .get(name)
-                .is_some_and(|field| field.computed)
-                && !written(name)
+            let filled_in = || ty.filled_in(name).is_some_and(&computed);
+            !written(name) && (computed(name) || filled_in())
         })
     }
 }
