@@ -13,7 +13,7 @@ use blueprint::{FieldPath, Name, Value};
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
-use super::handler::{Handler, Table, patiently};
+use super::handler::{Handler, Table, absent, patiently};
 use super::hooks::{ASIDE, Deletion, PRIVATE, SpecChange};
 use super::mapping::{Recorded, fields_of, id_of, is_part_of};
 use super::mapping::{body_of, json_of};
@@ -621,6 +621,12 @@ impl Managed {
             return Ok(absent(request));
         };
         let id = self.id_of(&object)?;
+        let is_new = request.outputs.is_null();
+        let mut private = request.private.clone();
+        if is_new && request.token.is_none() {
+            self.hooks.imported(on, &spec, &mut object).await?;
+            private = from_json(&object[ASIDE][PRIVATE]);
+        }
         self.mark.remove(&mut object);
         let recorded = Recorded {
             inputs: request.inputs,
@@ -628,14 +634,14 @@ impl Managed {
         };
         let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
         // An object that is found has no recorded fields: the spec says how they are spelled.
-        let spelled = match request.token {
-            Some(_) => request.inputs,
-            None => request.outputs,
+        let spelled = match is_new {
+            true => request.inputs,
+            false => request.outputs,
         };
         Ok(ReadOutcome::Present(Observed {
             id,
             fields: self.as_spelled(on, fields, &object, spelled).await,
-            private: request.private.clone(),
+            private,
             ..Observed::default()
         }))
     }
@@ -878,20 +884,4 @@ fn is_as_sent(sent: &JsonMap, object: &Json) -> bool {
         .iter()
         .filter_map(|(field, value)| Some((value, object.get(field)?)));
     object["name"] == sent["name"] && shown.all(|(sent, shown)| sent == shown)
-}
-
-/// The answer for an object that does not exist. If its private data names helper objects, a delete
-/// must still remove them, so the resource stays until then.
-fn absent(request: ReadRequest<'_>) -> ReadOutcome {
-    let id = request.id.filter(|id| !id.is_empty());
-    let Some(id) = id.filter(|_| !request.private.is_null()) else {
-        return ReadOutcome::Absent;
-    };
-    ReadOutcome::Present(Observed {
-        id: id.into(),
-        fields: request.outputs.clone(),
-        private: request.private.clone(),
-        expired: Some("it was deleted, and objects of its own are left".to_owned()),
-        ..Observed::default()
-    })
 }
