@@ -128,8 +128,10 @@ impl Imports {
                 }
                 let taken = self.foreign_objects.get(&member.address);
                 let stored_fields = taken.filter(|_| !can_be_read(&ty, true));
+                // What exists only in the state needs no id of a service.
+                let own = Some(&member.address.name).filter(|_| ty.capabilities.state_only);
                 let id = taken.map_or(resource.lifecycle.import.as_ref(), |taken| {
-                    taken.id.as_ref()
+                    taken.id.as_ref().or(own)
                 });
                 let Some(id) = id.filter(|id| !id.is_empty()) else {
                     continue;
@@ -267,6 +269,10 @@ fn from_foreign_fields(wanted: &ImportTarget, stored_fields: &IndexMap<Name, Val
             .and_then(|text| serde_json::from_str(text).ok())
             .unwrap_or_else(|| value.clone());
         fields.insert(name.clone(), read);
+    }
+    let id_field = wanted.ty.id_field.as_ref();
+    if let Some(field) = id_field.filter(|field| !fields.contains_key(*field)) {
+        fields.insert(field.clone(), Value::Text(wanted.id.clone()));
     }
     let fields = Value::Map(fields.into());
     PinnedRead::Present {

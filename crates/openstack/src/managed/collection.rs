@@ -9,7 +9,7 @@ use ::provider::{
     ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType,
     Verdict,
 };
-use blueprint::{FieldPath, Name, Value};
+use blueprint::{FieldPath, Map, Name, Value};
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
@@ -655,50 +655,58 @@ impl Managed {
         object: &Json,
         spelled: &Value,
     ) -> Value {
-        let mut spelling = JsonMap::new();
+        let mut spelling = Map::default();
         for property in self.properties {
             let Target::Field {
                 field,
                 form,
-                reading: Reading::Shown,
+                reading,
             } = property.target
             else {
                 continue;
             };
             let value = spelled.get(property.name).filter(|value| !value.is_null());
-            let Some(value) = value.filter(|value| fields.get(property.name) != Some(*value))
-            else {
+            let read = fields.get(property.name);
+            let Some(value) = value.filter(|value| read != Some(*value)) else {
                 continue;
             };
             // Other forms have one spelling.
             if matches!(form, Form::Same) {
                 continue;
             }
-            let spec = json_of(&Value::map([(property.name, value.clone())]));
-            let Ok(spec) = spec else {
-                continue;
-            };
             // A name that no object has is no spelling of this object.
-            let sent = body_of(on, std::slice::from_ref(property), &spec).await;
-            let sent = sent.ok().and_then(|mut body| body.remove(field));
-            let shown = object.get(field);
+            let sent = self.sent_again(on, property, field, Some(value)).await;
+            let shown = match reading {
+                Reading::Shown => object.get(field).cloned(),
+                // A hook has read it, perhaps as a name.
+                Reading::Recorded => self.sent_again(on, property, field, read).await,
+            };
             if sent
                 .zip(shown)
-                .is_some_and(|(sent, shown)| is_part_of(&sent, shown))
+                .is_some_and(|(sent, shown)| is_part_of(&sent, &shown))
             {
-                spelling.extend(spec);
+                spelling.insert(property.name.into(), value.clone());
             }
         }
         if spelling.is_empty() {
             return fields;
         }
         let mut all = fields.as_map().cloned().unwrap_or_default();
-        all.extend(
-            spelling
-                .iter()
-                .map(|(name, value)| (name.as_str().into(), from_json(value))),
-        );
+        all.extend(spelling);
         Value::Map(all.into())
+    }
+
+    /// What a create with this value of a property would send; `None` if it cannot.
+    async fn sent_again(
+        &self,
+        on: CloudCall<'_>,
+        property: &'static Property,
+        field: &str,
+        value: Option<&Value>,
+    ) -> Option<Json> {
+        let spec = json_of(&Value::map([(property.name, value?.clone())])).ok()?;
+        let sent = body_of(on, std::slice::from_ref(property), &spec).await;
+        sent.ok()?.remove(field)
     }
 
     async fn poll_object(

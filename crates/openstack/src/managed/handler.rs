@@ -6,8 +6,8 @@ use std::fmt;
 use std::time::Duration;
 
 use ::provider::{
-    Applied, ApplyRequest, BoxFuture, Observed, Operation, PlanRequest, Planned, ProviderError, ReadOutcome,
-    ReadRequest, Readiness, ResourceType,
+    Applied, ApplyRequest, BoxFuture, Observed, Operation, PlanRequest, Planned, ProviderError,
+    ReadOutcome, ReadRequest, Readiness, ResourceType,
 };
 use blueprint::Value;
 use tokio::time::Instant;
