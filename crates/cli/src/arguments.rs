@@ -573,13 +573,19 @@ pub(crate) enum StateCommand {
     ///
     /// A new instance gets everything, history included. An existing instance gets the present
     /// resources only. From the output of `openstack stack abandon`, the documents are written to
-    /// this folder and the resources are adopted. A deployment of `pulumi stack export` becomes the
-    /// state of a stack; its secrets need the passphrase in `PULUMI_CONFIG_PASSPHRASE`. FILE can be
-    /// the folder of Pulumi's file store.
+    /// this folder and the resources are adopted; `--from heat STACK` does the same with a stack
+    /// that Heat still has. A deployment of `pulumi stack export` becomes the state of a stack; its
+    /// secrets need the passphrase in `PULUMI_CONFIG_PASSPHRASE`. FILE can be the folder of Pulumi's
+    /// file store.
     Import {
-        /// File to read; `-` reads standard input
-        #[arg(value_name = "FILE", value_parser = path())]
+        /// File to read; `-` reads standard input. With --from, the name or id of the stack
+        #[arg(value_name = "FILE|STACK", value_parser = path())]
         file: PathBuf,
+        /// Ask another tool for the stack: `heat`, through its API
+        #[arg(long, value_name = "FORM")]
+        from: Option<String>,
+        #[command(flatten)]
+        inputs: Inputs,
         #[command(flatten)]
         flag: InstanceFlag,
         #[command(flatten)]

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use blueprint_dialect::BlueprintDialect;
 use dialect::{Dialect, Dialects};
 use engine::installed::{
-    Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore,
-    ReadPart, RootOptions, Runtime, Simulation,
+    Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation,
+    InstalledStackSource, InstalledStore, ReadPart, RootOptions, Runtime, Simulation,
 };
 use hot::HotDialect;
 use manifests::ManifestsDialect;
@@ -101,6 +101,11 @@ pub(crate) fn installed(hosts: &Hosts) -> Arc<Installed> {
         ],
         hosts: hosts.installed(),
         dialects: dialects(),
+        stack_sources: vec![InstalledStackSource {
+            form: "heat",
+            provider: openstack::NAME,
+            function: openstack::STACK_FUNCTION,
+        }],
         simulate: InstalledSimulation {
             in_memory: Arc::new(|| Arc::new(World(SharedCloud::default()))),
             open: open_world,

@@ -14,7 +14,8 @@ use crate::error::Error;
 use crate::named_file::NamedFile;
 use crate::withheld::unquoted;
 
-const PREFIX: &str = "CYAN_VAR_";
+/// The beginning of the names of variables that give values.
+pub(crate) const PREFIX: &str = "CYAN_VAR_";
 
 /// A value, or a file of values, in a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +87,8 @@ pub(crate) fn gather(
     Ok(given)
 }
 
-fn read_file(
+/// Reads the names and values in a file of inputs. Mistakes in it are added to `found`.
+pub(crate) fn read_file(
     named: &NamedFile,
     most: usize,
     files: &mut Files,

@@ -29,6 +29,8 @@ pub struct Installed {
     pub hosts: Vec<InstalledHost>,
     /// The dialects.
     pub dialects: Dialects,
+    /// The other tools that are asked for their stacks.
+    pub stack_sources: Vec<InstalledStackSource>,
     /// The simulation that replaces providers.
     pub simulate: InstalledSimulation,
     /// Stores, by the scheme of their URLs. The first one that uses a file is the default.
@@ -137,6 +139,18 @@ pub struct InstalledCatalog {
     pub read: Arc<dyn Fn() -> Arc<Catalog> + Send + Sync>,
     /// Whether it is a catalogue for tests: always simulated and not listed.
     pub for_tests: bool,
+}
+
+/// Another tool that is asked for a stack, which is taken over. A provider asks it.
+#[derive(Clone, Copy, Debug)]
+pub struct InstalledStackSource {
+    /// The form of its stacks, as in [`crate::foreign::FORMS`].
+    pub form: &'static str,
+    /// The name or a namespace of the provider.
+    pub provider: &'static str,
+    /// The function of the provider that returns a stack in that form. Its only argument is the name
+    /// of the stack, or another text by which the tool finds it.
+    pub function: &'static str,
 }
 
 /// A function that opens a package: it reads the schema from the cache or from the plugin. The

@@ -118,7 +118,7 @@ pub use stage::{ExtraCheck, PlannedOperation, StageRequest, StagedDocument};
 pub use text::{read_text, text_of};
 pub use whole_file::{Readers, write_whole};
 
-use stage::Basis;
+use stage::{Basis, remember_groups};
 
 impl Session {
     /// Plans a document: the pipeline from a text and inputs to a plan.
@@ -136,6 +136,7 @@ impl Session {
             inputs,
             keep_inputs,
             options,
+            groups,
             extra_check: examine,
         } = request;
         let mut run = self.new_run();
@@ -148,7 +149,8 @@ impl Session {
         let instance = self
             .instance_of(instance.as_ref(), &document, &mut run, frontend)
             .await?;
-        let snapshot = self.load_state(&instance, frontend).await?;
+        let mut snapshot = self.load_state(&instance, frontend).await?;
+        remember_groups(&mut snapshot, groups);
         // Collect the inputs, then read the children whose paths depend on them.
         let keep = keep_inputs.then_some(&instance);
         let given = self

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use crate::phases::run::{PlanningEvent, Shell, busy};
 use crate::phases::{
-    Answers, Checked, Documents, Given, Options, PinnedDocument, Refresh, Request, Staged,
+    Answers, Checked, Documents, Given, Options, PinnedDocument, Refresh, Request, Staged, answers,
 };
-use blueprint::IndexMap;
+use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
-use state::{InstanceName, LeaseHolder, Snapshot};
+use state::{InstanceName, LeaseHolder, Memoised, Snapshot};
 use tokio::sync::mpsc;
 
 use crate::document::{Document, ReadingFacts};
@@ -38,6 +38,8 @@ pub struct StageRequest {
     pub keep_inputs: bool,
     /// The options of the plan.
     pub options: Options,
+    /// The memory of groups whose members another tool has made, by the addresses of the groups.
+    pub groups: Vec<(Name, Value)>,
     /// An additional check of the document.
     pub extra_check: Option<ExtraCheck>,
 }
@@ -51,6 +53,7 @@ impl StageRequest {
             inputs: Inputs::default(),
             keep_inputs: false,
             options: Options::default(),
+            groups: Vec::new(),
             extra_check: None,
         }
     }
@@ -88,6 +91,18 @@ pub(crate) struct Basis {
     pub(crate) snapshot: Snapshot,
     /// The answers of a saved plan.
     pub(crate) answers: Option<Answers>,
+}
+
+/// Adds the memory of groups that the state does not know.
+pub(crate) fn remember_groups(snapshot: &mut Snapshot, groups: Vec<(Name, Value)>) {
+    for (address, value) in groups {
+        let key = Name::from(format!("{}{address}", answers::GROUP));
+        let memory = Memoised {
+            fingerprint: 0,
+            value,
+        };
+        snapshot.memoised.entry(key).or_insert(memory);
+    }
 }
 
 impl Session {

@@ -12,13 +12,15 @@
 //! handler carries all of them out. `types/` has the tables, one file for each service.
 //!
 //! `catalog/` has the facts about all types, offline; `heat/` the types that need no cloud;
-//! `client/` what talks to the services.
+//! `client/` what talks to the services; `heat_stacks` reads a stack of real Heat, which is taken
+//! over.
 //!
 //! Not here: templates (`hot`), the order and repetition of calls (`apply`), records.
 
 pub mod catalog;
 mod client;
 pub mod heat;
+mod heat_stacks;
 mod managed;
 pub mod packed;
 mod provider;
@@ -26,5 +28,6 @@ mod provider_types;
 mod session;
 mod types;
 
+pub use self::heat_stacks::STACK_FUNCTION;
 pub use self::provider::{OpenStackProvider, provider};
 pub use self::provider_types::{NAME, NAMESPACES};

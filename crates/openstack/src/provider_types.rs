@@ -85,6 +85,7 @@ impl ProviderTypes {
             found.capabilities.checks = true;
             found.capabilities.exact = false;
             found.capabilities.complete_when_ready = true;
+            found.capabilities.imports_declared = true;
             handler.adjust(found);
             Some(ty)
         };

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use ::provider::json::from_json;
 use ::provider::{
     Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, InvokeRequest,
     Operation, PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest, Readiness,
@@ -14,6 +15,7 @@ use tokio::sync::OnceCell;
 
 use crate::client::{Cloud, CloudSettings};
 use crate::heat::HeatProvider;
+use crate::heat_stacks::{STACK_FUNCTION, read_stack};
 use crate::managed::{CloudCall, Handler, NameCache, wrong_names};
 use crate::provider_types::resource_type;
 use crate::types;
@@ -198,6 +200,11 @@ impl Session for OpenStackSession {
             let function = request.function;
             if function.rsplit('/').next() == Some("project_id") {
                 return Ok(Value::text(self.cloud().await?.project.as_str()));
+            }
+            if function == STACK_FUNCTION {
+                let named = request.arguments.values().next().and_then(Value::as_text);
+                let stack = read_stack(self.cloud().await?, named.unwrap_or_default()).await?;
+                return Ok(from_json(&stack));
             }
             let message = format!("there is no function `{function}` here");
             Err(ProviderError::new(ErrorKind::Document, message))

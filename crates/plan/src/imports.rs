@@ -127,10 +127,11 @@ impl Imports {
                     continue;
                 }
                 let taken = self.foreign_objects.get(&member.address);
-                let stored_fields =
-                    taken.filter(|_| !ty.capabilities.imports || !ty.capabilities.reads);
+                let stored_fields = taken.filter(|_| !can_be_read(&ty, true));
+                // What exists only in the state needs no id of a service.
+                let own = Some(&member.address.name).filter(|_| ty.capabilities.state_only);
                 let id = taken.map_or(resource.lifecycle.import.as_ref(), |taken| {
-                    taken.id.as_ref()
+                    taken.id.as_ref().or(own)
                 });
                 let Some(id) = id.filter(|id| !id.is_empty()) else {
                     continue;
@@ -182,7 +183,13 @@ impl Imports {
                     }
                     (None, None) => {
                         let target = (&wanted.address, wanted.provider.as_deref());
-                        read(target, &wanted.ty, &wanted.id, &wanted.site, world).await
+                        let declared = wanted.ty.capabilities.imports_declared;
+                        let object = ObjectToRead {
+                            ty: &wanted.ty,
+                            id: &wanted.id,
+                            desired: declared.then_some(&wanted.desired),
+                        };
+                        read(target, object, &wanted.site, world).await
                     }
                 }
             }
@@ -263,6 +270,10 @@ fn from_foreign_fields(wanted: &ImportTarget, stored_fields: &IndexMap<Name, Val
             .unwrap_or_else(|| value.clone());
         fields.insert(name.clone(), read);
     }
+    let id_field = wanted.ty.id_field.as_ref();
+    if let Some(field) = id_field.filter(|field| !fields.contains_key(*field)) {
+        fields.insert(field.clone(), Value::Text(wanted.id.clone()));
+    }
     let fields = Value::Map(fields.into());
     PinnedRead::Present {
         id: wanted.id.clone(),
@@ -289,16 +300,33 @@ pub(crate) fn managed(snapshot: &Snapshot) -> IndexMap<(TypeId, Name), Address> 
         .collect()
 }
 
+/// An object that is read to be imported.
+#[derive(Clone, Copy)]
+pub(crate) struct ObjectToRead<'a> {
+    pub(crate) ty: &'a ResourceType,
+    pub(crate) id: &'a Name,
+    /// The spec that declares it, if its type needs that.
+    pub(crate) desired: Option<&'a Value>,
+}
+
+/// Whether the provider can read an object of this type that it does not manage yet. `is_declared`
+/// says whether a document declares the object.
+fn can_be_read(ty: &ResourceType, is_declared: bool) -> bool {
+    let capabilities = &ty.capabilities;
+    let leads_to_it = capabilities.imports || is_declared && capabilities.imports_declared;
+    capabilities.reads && leads_to_it
+}
+
 /// Reads an object that is to be imported, with this configuration of its provider. An error is a
 /// phrase for a note.
 pub(crate) async fn read(
     (address, instance): (&Address, Option<&ProviderInstance>),
-    ty: &ResourceType,
-    id: &Name,
+    object: ObjectToRead<'_>,
     site: &DeclarationSite,
     world: &dyn World,
 ) -> Result<(PinnedRead, Vec<ProviderDiagnostic>), String> {
-    if !ty.capabilities.imports || !ty.capabilities.reads {
+    let ObjectToRead { ty, id, desired } = object;
+    if !can_be_read(ty, desired.is_some()) {
         return Err(format!(
             "resources of type `{}` cannot be imported: the provider cannot read them",
             ty.name
@@ -309,7 +337,7 @@ pub(crate) async fn read(
     let request = ImportRequest {
         type_name: &ty.name,
         id,
-        desired: &Value::Null,
+        desired: desired.unwrap_or(&Value::Null),
     };
     match world.import(target, request).await {
         Ok(found) => {
@@ -324,7 +352,7 @@ pub(crate) async fn read(
             // inputs of its new record.
             let Some(record) = first
                 .as_ref()
-                .and_then(|first| record_of(ty, first, &Value::Null, id))
+                .and_then(|first| record_of(ty, first, request.desired, id))
             else {
                 return Err(absent());
             };
@@ -369,8 +397,9 @@ pub(crate) fn pinned(observed: Observed) -> PinnedRead {
     }
 }
 
-/// The record of an object that was read. Each field that a document can set counts as set. Fields
-/// whose drift does not count have the values of `desired`.
+/// The record of an object that was read. Each field that a document can set counts as set, unless
+/// the type controls only what `desired` declares. Fields whose drift does not count have the values
+/// of `desired`.
 pub(crate) fn record_of(
     ty: &ResourceType,
     seen: &PinnedRead,
@@ -388,6 +417,7 @@ pub(crate) fn record_of(
         return None;
     };
     let outputs = mark_fields(&ty.schema, fields, desired);
+    let only_declared = ty.capabilities.partial || ty.capabilities.imports_declared;
     let mut inputs = Map::default();
     for (name, field) in &ty.schema.fields {
         let wanted = desired.get(name);
@@ -405,7 +435,7 @@ pub(crate) fn record_of(
         let value = value.filter(|value| !value.is_null() && !value.has_unknown());
         let value = match (value, wanted) {
             // Others control what the spec does not declare.
-            (Some(_), None) if ty.capabilities.partial && !desired.is_null() => None,
+            (Some(_), None) if only_declared && !desired.is_null() => None,
             (Some(value), Some(wanted)) if ty.capabilities.partial => {
                 Some(declared_part(Some(field), wanted, value))
             }

@@ -202,7 +202,12 @@ pub(crate) async fn import(
         return None;
     }
     let site = DeclarationSite::default();
-    match imports::read((address, None), &ty, id, &site, world).await {
+    let object = imports::ObjectToRead {
+        ty: &ty,
+        id,
+        desired: None,
+    };
+    match imports::read((address, None), object, &site, world).await {
         Ok((seen, diagnostics)) => {
             report_at(diagnostics, address, None, found);
             // The id as the provider writes it: one object may have several spellings.

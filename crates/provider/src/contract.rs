@@ -226,7 +226,8 @@ pub struct ImportRequest<'a> {
     pub type_name: &'a str,
     /// The id by which the provider imports: its own id, or another text that the type documents.
     pub id: &'a str,
-    /// The desired spec, if a document declares the resource; else null.
+    /// The desired spec, if a document declares the resource and the capabilities of its type set
+    /// `imports_declared`; else null. Values that are not known yet are unknown.
     pub desired: &'a Value,
 }
 

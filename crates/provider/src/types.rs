@@ -150,6 +150,11 @@ pub struct Capabilities {
     pub reads: bool,
     /// Whether existing resources can be imported by their id.
     pub imports: bool,
+    /// Whether the import of an object that a document declares needs the declaration: the provider
+    /// gets it with the id, and answers how the object has what it declares. Only that is recorded,
+    /// as others control the rest. Such objects can be imported even if [`Capabilities::imports`]
+    /// is not set, because their id alone does not lead to them.
+    pub imports_declared: bool,
     /// Whether the token of a create always tells afterwards if the create was made.
     pub finds: bool,
     /// Whether a snapshot can be taken before a delete.
@@ -204,6 +209,7 @@ impl Default for Capabilities {
             adopts: false,
             reads: true,
             imports: true,
+            imports_declared: false,
             finds: false,
             snapshots: false,
             described_only: false,

@@ -53,6 +53,7 @@ pub fn installed_with(faults: Vec<ScriptedFault>) -> Arc<Installed> {
         catalogs: Vec::new(),
         hosts: Vec::new(),
         dialects: dialects(),
+        stack_sources: Vec::new(),
         simulate: simulation(world),
         stores: vec![InstalledStore {
             scheme: "memory",

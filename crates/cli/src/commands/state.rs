@@ -16,6 +16,7 @@ use serde_json::json;
 use state::seal::Sealer;
 use state::{Assurance, Damage, Exported, InstanceName, Pruned, StoreError, VerifiedInstance};
 
+use super::adopt::AdoptInputs;
 use crate::arguments::{Consent, Global, InstanceFlag, State, StateCommand};
 use crate::exit::{CommandError, Exit};
 use crate::out_file::may_be_replaced;
@@ -93,6 +94,22 @@ pub(crate) async fn run(
         } => export(file.as_deref(), &flag, global, report).await,
         StateCommand::Import {
             file,
+            from: Some(form),
+            inputs,
+            flag,
+            consent,
+        } => {
+            let given = AdoptInputs {
+                inputs: inputs.0,
+                flag,
+                consent,
+            };
+            super::adopt::ask_and_run(&form, &file.to_string_lossy(), given, global, report).await
+        }
+        StateCommand::Import {
+            file,
+            from: None,
+            inputs,
             flag,
             consent,
         } => {
@@ -110,7 +127,17 @@ pub(crate) async fn run(
                 return import_deployment(read, flag, consent, global, report).await;
             }
             if let Some(form) = foreign::recognised(&text) {
-                return super::adopt::run(form, &text, flag, consent, global, report).await;
+                let given = AdoptInputs {
+                    inputs: inputs.0,
+                    flag,
+                    consent,
+                };
+                return super::adopt::run(form, &text, given, global, report).await;
+            }
+            if !inputs.0.written.is_empty() || !inputs.0.environments.is_empty() {
+                let what =
+                    "an exported state has its inputs; only a stack of Heat takes these flags";
+                return Err(CommandError::usage(what.to_owned()));
             }
             let (exported, name) = read_exported(&text, &shown, &key::sealer()?)?;
             import(

@@ -26,8 +26,12 @@ pub enum FileWrite {
 
 /// Reads an export.
 pub fn read(form: &dyn Form, text: &str) -> Result<ForeignStack, Error> {
-    let tree: Json = serde_json::from_str(text).unwrap_or_default();
-    form.read(&tree).map_err(|what| unusable(form, what, None))
+    read_tree(form, &serde_json::from_str(text).unwrap_or_default())
+}
+
+/// Reads an export that is parsed.
+pub(super) fn read_tree(form: &dyn Form, tree: &Json) -> Result<ForeignStack, Error> {
+    form.read(tree).map_err(|what| unusable(form, what, None))
 }
 
 /// Writes a file of an export below the current folder, unless the file exists. Refuses a path
@@ -64,13 +68,13 @@ pub fn lay_out(form: &dyn Form, name: &str, text: &str) -> Result<FileWrite, Err
 }
 
 impl ForeignStack {
-    /// Returns the request that deploys the document of the stack and adopts its resources. The
-    /// caller sets the instance.
-    pub fn request(self, source: DocumentSource) -> StageRequest {
-        let environments = self.environment.into_iter().map(NamedFile::new).collect();
+    /// Returns the request that deploys the document of the stack and adopts its resources. `given`
+    /// overrides what the stack has. The caller sets the instance.
+    pub fn request(self, source: DocumentSource, given: Inputs) -> StageRequest {
+        let own = self.environment.into_iter().map(NamedFile::new);
         let inputs = Inputs {
-            written: Vec::new(),
-            environments,
+            environments: own.chain(given.environments).collect(),
+            written: given.written,
         };
         let options = Options {
             taken: self.resources,
@@ -79,6 +83,7 @@ impl ForeignStack {
         StageRequest {
             inputs,
             options,
+            groups: self.groups,
             ..StageRequest::new(source)
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::phases::ForeignObject;
 use crate::phases::generation::SavedGeneration;
+use blueprint::{Name, Value};
 use dialect::Dialects;
 use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
@@ -40,6 +41,21 @@ pub struct ForeignStack {
     pub files: Vec<(String, String)>,
     /// The resources to adopt.
     pub resources: Vec<ForeignObject>,
+    /// The parameters whose values the tool does not give. They are in no file.
+    pub hidden: Vec<HiddenParameter>,
+    /// What the dialect would remember of each group with these members: the addresses of groups,
+    /// with names between `/`, and their memory.
+    pub groups: Vec<(Name, Value)>,
+}
+
+/// A parameter whose value the tool does not give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HiddenParameter {
+    /// Its name.
+    pub name: Name,
+    /// Whether the document declares it. If not, documents below it do, and only an environment
+    /// file can set it.
+    pub is_input: bool,
 }
 
 /// A state format of another tool.

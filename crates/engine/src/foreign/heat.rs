@@ -2,17 +2,20 @@
 //! template, environment, files, and the ids of its resources. Nested stacks are nested as in Heat.
 //!
 //! Hidden parameters and secret values of resources are left out unless they are to be revealed:
-//! Heat has no format for a sealed value.
+//! Heat has no format for a sealed value. The project is left out, too: the state has none, and
+//! `stack adopt` does not read it.
+//!
+//! Not here: how Heat's API is asked for a stack, which gives the same tree (`source`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::phases::ForeignObject;
 use blueprint::{Address, Name, Value};
-use dialect::Dialects;
+use dialect::{Dialects, UNFINISHED};
 use serde_json::{Map, Value as Json, json};
 use state::{Record, StatusOp, StatusWord};
 
-use super::form::{ExportInput, ForeignExport, ForeignStack, Form};
+use super::form::{ExportInput, ForeignExport, ForeignStack, Form, HiddenParameter};
 use crate::json;
 
 /// The format of an abandoned stack.
@@ -45,11 +48,10 @@ impl Form for HeatFormat {
             .and_then(Json::as_object)
             .cloned()
             .unwrap_or_default();
-        let local: Vec<(String, String)> = given
-            .keys()
-            .map(|name| (name.clone(), local(name)))
-            .collect();
-        // Heat's client names files by their URLs on the machine that created the stack.
+        let document = format!("{instance}.json");
+        let environment_name = format!("{instance}.environment.json");
+        let names = given.keys().map(String::as_str);
+        let local = local_names(names, &[&document, &environment_name]);
         let renamed = |text: String| {
             local
                 .iter()
@@ -62,7 +64,6 @@ impl Form for HeatFormat {
                 .unwrap_or_default()
                 + "\n"
         };
-        let document = format!("{instance}.json");
         let mut files = vec![(
             document.clone(),
             pretty(tree.get("template").unwrap_or(&Json::Null)),
@@ -72,36 +73,36 @@ impl Form for HeatFormat {
             .and_then(Json::as_object)
             .cloned()
             .unwrap_or_default();
-        let environment: Map<String, Json> = environment
+        let mut environment: Map<String, Json> = environment
             .into_iter()
-            .filter(|(section, said)| {
-                IMPORTED_SECTIONS.contains(&section.as_str()) && !is_empty(said)
-            })
+            .filter(|(section, _)| IMPORTED_SECTIONS.contains(&section.as_str()))
             .collect();
+        let hidden = take_hidden(tree, &mut environment);
+        environment.retain(|_, said| !is_empty(said));
         let environment = (!environment.is_empty()).then(|| {
-            let name = format!("{instance}.environment.json");
-            files.push((name.clone(), pretty(&Json::Object(environment))));
-            name
+            let text = pretty(&Json::Object(environment));
+            files.push((environment_name.clone(), text));
+            environment_name.clone()
         });
-        for (name, text) in &given {
-            files.push((
-                self::local(name),
-                renamed(text.as_str().unwrap_or_default().to_owned()),
-            ));
+        for (name, to) in &local {
+            let text = given.get(name).and_then(Json::as_str);
+            files.push((to.clone(), renamed(text.unwrap_or_default().to_owned())));
         }
         let mut names: Vec<&String> = files.iter().map(|(name, _)| name).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(format!("has two files that would be `{}` here", twice[0]));
         }
-        let mut found = Vec::new();
-        resources(tree, &[], &mut found);
+        let mut found = FoundObjects::default();
+        found.add_stack(tree, &[]);
         Ok(ForeignStack {
             instance,
             document,
             environment,
             files,
-            resources: found,
+            resources: found.resources,
+            hidden,
+            groups: found.groups,
         })
     }
 
@@ -152,47 +153,124 @@ fn is_empty(section: &Json) -> bool {
     }
 }
 
-/// Returns the name of a file below the current folder. A URL of another machine is reduced to its
-/// last segment.
-fn local(name: &str) -> String {
-    if name.contains("://") {
-        name.rsplit('/').next().unwrap_or(name).to_owned()
-    } else {
-        name.to_owned()
+/// The value that Heat's API shows of a hidden parameter.
+const HIDDEN: &str = "******";
+
+/// Takes the values out of an environment that Heat does not show. Returns their parameters.
+fn take_hidden(stack: &Json, environment: &mut Map<String, Json>) -> Vec<HiddenParameter> {
+    let declared = stack["template"]["parameters"].as_object();
+    let is_input = |name: &str| declared.is_some_and(|declared| declared.contains_key(name));
+    let mut hidden = Vec::new();
+    for section in ["parameters", "parameter_defaults"] {
+        let Some(values) = environment.get_mut(section).and_then(Json::as_object_mut) else {
+            continue;
+        };
+        values.retain(|name, value| {
+            let is_hidden = value.as_str() == Some(HIDDEN);
+            if is_hidden
+                && hidden
+                    .iter()
+                    .all(|one: &HiddenParameter| *one.name != **name)
+            {
+                hidden.push(HiddenParameter {
+                    name: name.as_str().into(),
+                    is_input: is_input(name),
+                });
+            }
+            !is_hidden
+        });
+    }
+    hidden
+}
+
+/// The names of files below the current folder. Heat's client names files by their URLs on the
+/// machine that created the stack: of such a name, only the last segments are kept that tell the
+/// file from the `others` and those before. The longest names come first, so that none is replaced
+/// inside another one.
+fn local_names<'n>(names: impl Iterator<Item = &'n str>, others: &[&str]) -> Vec<(String, String)> {
+    let (urls, plain): (Vec<&str>, Vec<&str>) = names.partition(|name| name.contains("://"));
+    let mut used: BTreeSet<String> = others.iter().map(|name| (*name).to_owned()).collect();
+    used.extend(plain.iter().map(|name| (*name).to_owned()));
+    let mut local: Vec<(String, String)> = plain
+        .into_iter()
+        .map(|name| (name.to_owned(), name.to_owned()))
+        .collect();
+    for name in urls {
+        let segments: Vec<&str> = name.split('/').filter(|one| !one.is_empty()).collect();
+        let candidates = (0..segments.len())
+            .rev()
+            .map(|from| segments[from..].join("-"));
+        let free = candidates
+            .clone()
+            .find(|candidate| !used.contains(candidate));
+        let chosen = free.or_else(|| candidates.clone().last());
+        let chosen = chosen.unwrap_or_else(|| name.to_owned());
+        used.insert(chosen.clone());
+        local.push((name.to_owned(), chosen));
+    }
+    local.sort_by(|(one, _), (other, _)| other.len().cmp(&one.len()).then(one.cmp(other)));
+    local
+}
+
+/// What a stack and its nested stacks contain.
+#[derive(Default)]
+struct FoundObjects {
+    resources: Vec<ForeignObject>,
+    groups: Vec<(Name, Value)>,
+}
+
+impl FoundObjects {
+    /// Adds the resources of a stack and of its nested stacks.
+    fn add_stack(&mut self, stack: &Json, path: &[Name]) {
+        let resources = stack.get("resources").and_then(Json::as_object);
+        for (name, resource) in resources.into_iter().flatten() {
+            if resource.get("resources").is_some_and(Json::is_object) {
+                let inner: Vec<Name> = path.iter().cloned().chain([name.as_str().into()]).collect();
+                let address: Name = inner.join("/").into();
+                self.groups.push((address, group_memory(resource)));
+                self.add_stack(resource, &inner);
+                continue;
+            }
+            let id = resource["resource_id"].as_str().map(Name::from);
+            let data = resource["resource_data"].as_object().into_iter().flatten();
+            let fields = data.filter_map(|(name, text)| {
+                Some((name.as_str().into(), Value::text(text.as_str()?)))
+            });
+            self.resources.push(ForeignObject {
+                address: Address::inside(path, name.as_str()),
+                id,
+                fields: fields.collect(),
+            });
+        }
     }
 }
 
-/// Collects the resources of a stack and of its nested stacks.
-fn resources(stack: &Json, path: &[Name], found: &mut Vec<ForeignObject>) {
-    for (name, resource) in stack
-        .get("resources")
-        .and_then(Json::as_object)
-        .into_iter()
-        .flatten()
-    {
-        if resource.get("resources").is_some_and(Json::is_object) {
-            let inner: Vec<Name> = path.iter().cloned().chain([name.as_str().into()]).collect();
-            resources(resource, &inner, found);
-            continue;
-        }
-        let id = resource
-            .get("resource_id")
-            .and_then(Json::as_str)
-            .map(Name::from);
-        let data = resource
-            .get("resource_data")
-            .and_then(Json::as_object)
-            .into_iter()
-            .flatten();
-        let fields = data
-            .filter_map(|(name, text)| Some((name.as_str().into(), Value::text(text.as_str()?))));
-        let address = Address::inside(path, name.as_str());
-        found.push(ForeignObject {
-            address,
-            id,
-            fields: fields.collect(),
-        });
-    }
+/// What the dialect would remember of a group with the members of this nested stack: their names,
+/// the oldest first, and the names of removed ones, which are not used again. Stacks of templates
+/// are no groups; nobody reads the memory of those.
+fn group_memory(stack: &Json) -> Value {
+    let members = stack["resources"].as_object().into_iter().flatten();
+    let mut members: Vec<(&str, &String)> = members
+        .map(|(name, member)| (member["creation_time"].as_str().unwrap_or_default(), name))
+        .collect();
+    members.sort();
+    let removed = stack["resource_data"]["name_blacklist"].as_str();
+    let removed = removed.unwrap_or_default().split(',');
+    let removed = removed.filter(|name| !name.is_empty());
+    let unfinished = Value::map([("making", Value::Bool(true))]);
+    Value::map([
+        (
+            "names",
+            Value::list(
+                members
+                    .into_iter()
+                    .map(|(_, name)| Value::text(name.as_str())),
+            ),
+        ),
+        ("removed", Value::list(removed.map(Value::text))),
+        // The definition of its members is not known to have changed.
+        (UNFINISHED, unfinished),
+    ])
 }
 
 /// The dialect of exported instances.
@@ -260,9 +338,6 @@ impl Writer<'_> {
         }
         tree.extend(environment.map(|environment| ("environment".into(), environment)));
         tree.insert("resources".into(), Json::Object(resources));
-        // The value of `OS::project_id` in rehearsals. The state has no project, and `stack adopt`
-        // does not read it.
-        tree.insert("project_id".into(), json!("test_tenant_id"));
         tree.insert("stack_user_project_id".into(), Json::Null);
         tree.insert("tags".into(), json!([]));
         tree

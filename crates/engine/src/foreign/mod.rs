@@ -7,11 +7,13 @@ mod adopt;
 pub mod deployment;
 mod form;
 mod heat;
+mod hidden;
+mod source;
 
 use serde_json::Value as Json;
 
 pub use self::adopt::{FileWrite, lay_out, read};
-pub use self::form::{ExportInput, ForeignExport, ForeignStack, Form};
+pub use self::form::{ExportInput, ForeignExport, ForeignStack, Form, HiddenParameter};
 use crate::error::Error;
 
 /// All known formats.

@@ -8,10 +8,10 @@ use ::provider::{
     ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType,
     Verdict,
 };
-use blueprint::{FieldPath, Name, Value};
+use blueprint::{FieldPath, Map, Name, Value};
 use serde_json::{Value as Json, json};
 
-use super::handler::{Handler, Table, patiently};
+use super::handler::{Handler, Table, absent, patiently};
 use super::hooks::{ASIDE, PRIVATE, SpecChange};
 use super::mapping::{Recorded, fields_of, id_of, is_part_of};
 use super::mapping::{body_of, json_of};
@@ -544,6 +544,12 @@ impl Managed {
             return Ok(absent(request));
         };
         let id = self.id_of(&object)?;
+        let is_new = request.outputs.is_null();
+        let mut private = request.private.clone();
+        if is_new && request.token.is_none() {
+            self.hooks.imported(on, &spec, &mut object).await?;
+            private = from_json(&object[ASIDE][PRIVATE]);
+        }
         self.mark.remove(&mut object);
         let recorded = Recorded {
             inputs: request.inputs,
@@ -551,14 +557,14 @@ impl Managed {
         };
         let fields = fields_of(on, self.properties, self.hooks, &object, recorded);
         // An object that is found has no recorded fields: the spec says how they are spelled.
-        let spelled = match request.token {
-            Some(_) => request.inputs,
-            None => request.outputs,
+        let spelled = match is_new {
+            true => request.inputs,
+            false => request.outputs,
         };
         Ok(ReadOutcome::Present(Observed {
             id,
             fields: self.as_spelled(on, fields, &object, spelled).await,
-            private: request.private.clone(),
+            private,
             ..Observed::default()
         }))
     }
@@ -572,50 +578,58 @@ impl Managed {
         object: &Json,
         spelled: &Value,
     ) -> Value {
-        let mut spelling = JsonMap::new();
+        let mut spelling = Map::default();
         for property in self.properties {
             let Target::Field {
                 field,
                 form,
-                reading: Reading::Shown,
+                reading,
             } = property.target
             else {
                 continue;
             };
             let value = spelled.get(property.name).filter(|value| !value.is_null());
-            let Some(value) = value.filter(|value| fields.get(property.name) != Some(*value))
-            else {
+            let read = fields.get(property.name);
+            let Some(value) = value.filter(|value| read != Some(*value)) else {
                 continue;
             };
             // Other forms have one spelling.
             if matches!(form, Form::Same) {
                 continue;
             }
-            let spec = json_of(&Value::map([(property.name, value.clone())]));
-            let Ok(spec) = spec else {
-                continue;
-            };
             // A name that no object has is no spelling of this object.
-            let sent = body_of(on, std::slice::from_ref(property), &spec).await;
-            let sent = sent.ok().and_then(|mut body| body.remove(field));
-            let shown = object.get(field);
+            let sent = self.sent_again(on, property, field, Some(value)).await;
+            let shown = match reading {
+                Reading::Shown => object.get(field).cloned(),
+                // A hook has read it, perhaps as a name.
+                Reading::Recorded => self.sent_again(on, property, field, read).await,
+            };
             if sent
                 .zip(shown)
-                .is_some_and(|(sent, shown)| is_part_of(&sent, shown))
+                .is_some_and(|(sent, shown)| is_part_of(&sent, &shown))
             {
-                spelling.extend(spec);
+                spelling.insert(property.name.into(), value.clone());
             }
         }
         if spelling.is_empty() {
             return fields;
         }
         let mut all = fields.as_map().cloned().unwrap_or_default();
-        all.extend(
-            spelling
-                .iter()
-                .map(|(name, value)| (name.as_str().into(), from_json(value))),
-        );
+        all.extend(spelling);
         Value::Map(all.into())
+    }
+
+    /// What a create with this value of a property would send; `None` if it cannot.
+    async fn sent_again(
+        &self,
+        on: CloudCall<'_>,
+        property: &'static Property,
+        field: &str,
+        value: Option<&Value>,
+    ) -> Option<Json> {
+        let spec = json_of(&Value::map([(property.name, value?.clone())])).ok()?;
+        let sent = body_of(on, std::slice::from_ref(property), &spec).await;
+        sent.ok()?.remove(field)
     }
 
     async fn poll_object(
@@ -801,20 +815,4 @@ fn is_as_sent(sent: &JsonMap, object: &Json) -> bool {
         .iter()
         .filter_map(|(field, value)| Some((value, object.get(field)?)));
     object["name"] == sent["name"] && shown.all(|(sent, shown)| sent == shown)
-}
-
-/// The answer for an object that does not exist. If its private data names helper objects, a delete
-/// must still remove them, so the resource stays until then.
-fn absent(request: ReadRequest<'_>) -> ReadOutcome {
-    let id = request.id.filter(|id| !id.is_empty());
-    let Some(id) = id.filter(|_| !request.private.is_null()) else {
-        return ReadOutcome::Absent;
-    };
-    ReadOutcome::Present(Observed {
-        id: id.into(),
-        fields: request.outputs.clone(),
-        private: request.private.clone(),
-        expired: Some("it was deleted, and objects of its own are left".to_owned()),
-        ..Observed::default()
-    })
 }

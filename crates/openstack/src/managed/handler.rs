@@ -6,8 +6,8 @@ use std::fmt;
 use std::time::Duration;
 
 use ::provider::{
-    Applied, ApplyRequest, BoxFuture, Operation, PlanRequest, Planned, ProviderError, ReadOutcome,
-    ReadRequest, Readiness, ResourceType,
+    Applied, ApplyRequest, BoxFuture, Observed, Operation, PlanRequest, Planned, ProviderError,
+    ReadOutcome, ReadRequest, Readiness, ResourceType,
 };
 use blueprint::Value;
 use tokio::time::Instant;
@@ -129,4 +129,20 @@ pub(super) fn call_with_token(call: &::provider::Call, token: &str) -> ::provide
         token: token.into(),
         ..call.clone()
     }
+}
+
+/// The answer for an object that does not exist. If its private data names helper objects, a delete
+/// must still remove them, so the resource stays until then.
+pub(super) fn absent(request: ReadRequest<'_>) -> ReadOutcome {
+    let id = request.id.filter(|id| !id.is_empty());
+    let Some(id) = id.filter(|_| !request.private.is_null()) else {
+        return ReadOutcome::Absent;
+    };
+    ReadOutcome::Present(Observed {
+        id: id.into(),
+        fields: request.outputs.clone(),
+        private: request.private.clone(),
+        expired: Some("it was deleted, and objects of its own are left".to_owned()),
+        ..Observed::default()
+    })
 }

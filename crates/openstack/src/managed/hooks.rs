@@ -123,6 +123,17 @@ pub(crate) trait Hooks: Sync {
         std::future::ready(Ok(())).boxed()
     }
 
+    /// Completes an object that becomes managed, and was made by others. Its private data are kept.
+    fn imported<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        spec: &'a JsonMap,
+        object: &'a mut Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = spec;
+        self.complete(on, object)
+    }
+
     /// The value of an attribute that is no field of the object; `None` if the attribute is one.
     fn attribute(&self, name: &str, object: &Json) -> Option<Json> {
         let _ = (name, object);

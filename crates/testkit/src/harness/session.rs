@@ -43,6 +43,7 @@ impl Harness {
             catalogs: Vec::new(),
             hosts: Vec::new(),
             dialects: self.dialects.clone(),
+            stack_sources: Vec::new(),
             simulate: simulation(self.world.clone()),
             stores: vec![self.installed_store(process)],
             sources: Arc::new(move || sources.clone()),

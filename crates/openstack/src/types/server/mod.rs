@@ -138,6 +138,18 @@ impl Hooks for ServerHooks {
         Box::pin(attributes::complete(on, object))
     }
 
+    fn imported<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        spec: &'a JsonMap,
+        object: &'a mut Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(async move {
+            attributes::complete(on, object).await?;
+            ports::adopt(on, spec, object).await
+        })
+    }
+
     fn attribute(&self, name: &str, object: &Json) -> Option<Json> {
         attributes::attribute(name, object)
     }

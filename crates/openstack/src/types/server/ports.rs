@@ -91,7 +91,7 @@ impl Makers {
         index: usize,
         entry: &Json,
     ) -> Result<String, ProviderError> {
-        let name = format!("{}-port-{index}", on.call.address.name);
+        let name = name_of(on, index);
         let earlier = self
             .earlier
             .iter()
@@ -113,6 +113,11 @@ impl Makers {
             ProviderError::new(ErrorKind::OutcomeUnknown, message)
         })
     }
+}
+
+/// The name of the port of the entry at a position. Heat names such ports in the same way.
+fn name_of(on: CloudCall<'_>, index: usize) -> String {
+    format!("{}-port-{index}", on.call.address.name)
 }
 
 async fn body_of_port(on: CloudCall<'_>, entry: &Json) -> Result<JsonMap, ProviderError> {
@@ -193,6 +198,35 @@ pub(super) async fn record(
     ports.sort_by_key(position);
     for port in ports.iter().filter_map(|port| port["id"].as_str()) {
         keep(port, object);
+    }
+    Ok(())
+}
+
+/// Keeps the ids of the ports that Heat made for a server: those of the server with their names.
+///
+/// # Errors
+/// The error of the call that finds them.
+pub(super) async fn adopt(
+    on: CloudCall<'_>,
+    spec: &JsonMap,
+    object: &mut Json,
+) -> Result<(), ProviderError> {
+    let entries = entries_of(spec);
+    let needed = entries.iter().enumerate();
+    let needed = needed.filter(|(_, entry)| is_needed(entry));
+    let names: Vec<String> = needed.map(|(index, _)| name_of(on, index)).collect();
+    let Some(server) = object["id"].as_str().filter(|_| !names.is_empty()) else {
+        return Ok(());
+    };
+    let request = ServiceRequest::get(Service::Network, "ports").with_query("device_id", server);
+    let answer = on.get(request).await?;
+    let ports = answer["ports"].as_array();
+    for name in names {
+        let mut ports = ports.into_iter().flatten();
+        let port = ports.find(|port| port["name"] == name.as_str());
+        if let Some(id) = port.and_then(|port| port["id"].as_str()) {
+            keep(id, object);
+        }
     }
     Ok(())
 }
