@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 
 use crate::client::{Cloud, CloudSettings};
 use crate::heat::HeatProvider;
-use crate::managed::{CloudCall, Handler, NameCache, wrong_names};
+use crate::managed::{CloudCall, Handler, IdTrust, NameCache, wrong_names};
 use crate::provider_types::resource_type;
 use crate::types;
 
@@ -78,7 +78,10 @@ impl OpenStackSession {
             return Ok(findings);
         }
         let found = found(request.type_name)?;
-        let on = self.on(call, &found).await?;
+        let on = CloudCall {
+            ids: IdTrust::Checked,
+            ..self.on(call, &found).await?
+        };
         let properties = found
             .handler
             .table()
@@ -101,6 +104,7 @@ impl OpenStackSession {
             ty: &found.ty,
             names: &self.names,
             heat: &self.heat,
+            ids: IdTrust::Taken,
         })
     }
 }
