@@ -16,7 +16,7 @@ use tokio::sync::OnceCell;
 use crate::client::{Cloud, CloudSettings};
 use crate::heat::HeatProvider;
 use crate::heat_stacks::{STACK_FUNCTION, read_stack};
-use crate::managed::{CloudCall, Handler, NameCache, wrong_names};
+use crate::managed::{CloudCall, Handler, IdTrust, NameCache, wrong_names};
 use crate::provider_types::resource_type;
 use crate::types;
 
@@ -80,7 +80,10 @@ impl OpenStackSession {
             return Ok(findings);
         }
         let found = found(request.type_name)?;
-        let on = self.on(call, &found).await?;
+        let on = CloudCall {
+            ids: IdTrust::Checked,
+            ..self.on(call, &found).await?
+        };
         let properties = found
             .handler
             .table()
@@ -103,6 +106,7 @@ impl OpenStackSession {
             ty: &found.ty,
             names: &self.names,
             heat: &self.heat,
+            ids: IdTrust::Taken,
         })
     }
 }

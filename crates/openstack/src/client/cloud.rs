@@ -110,6 +110,11 @@ impl Cloud {
         })
     }
 
+    /// Whether the cloud has a service.
+    pub(crate) fn has(&self, service: Service) -> bool {
+        self.endpoints.address(service).is_ok()
+    }
+
     /// Sends a request. A request that only reads is repeated a few times if the connection breaks or
     /// the service asks for it; any other one is sent once, unless the service refuses the token or
     /// the microversion, which has no effect.

@@ -29,6 +29,6 @@ mod tests;
 
 pub(crate) use self::cloud::Cloud;
 pub(crate) use self::failure::{Delivery, ServiceError};
-pub(crate) use self::request::{ServiceAnswer, ServiceRequest};
+pub(crate) use self::request::{ServiceAnswer, ServiceRequest, path_segment};
 pub(crate) use self::service::Service;
 pub(crate) use self::settings::CloudSettings;

@@ -70,6 +70,11 @@ impl ServiceRequest {
         ServiceRequest::new(service, Method::PUT, path).with_body(body)
     }
 
+    /// A request that changes some fields of an object.
+    pub(crate) fn patch(service: Service, path: impl Into<String>, body: Json) -> ServiceRequest {
+        ServiceRequest::new(service, Method::PATCH, path).with_body(body)
+    }
+
     /// A request without a body that creates an object, or asserts that it exists.
     pub(crate) fn put_nothing(service: Service, path: impl Into<String>) -> ServiceRequest {
         ServiceRequest::new(service, Method::PUT, path)
@@ -124,6 +129,20 @@ impl ServiceRequest {
     }
 }
 
+/// A text as one segment of a path: what has a meaning in addresses is percent-encoded.
+pub(crate) fn path_segment(text: &str) -> String {
+    let mut segment = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                segment.push(char::from(byte));
+            }
+            _ => segment.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    segment
+}
+
 /// The answer to a request that succeeded.
 #[derive(Clone, Debug)]
 pub(crate) struct ServiceAnswer {
@@ -142,5 +161,16 @@ impl ServiceAnswer {
     /// The text of a header; the name counts in any case of letters.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_has_no_separators() {
+        assert_eq!(path_segment("Region-1.a_b~"), "Region-1.a_b~");
+        assert_eq!(path_segment("a b/ä%?"), "a%20b%2F%C3%A4%25%3F");
     }
 }

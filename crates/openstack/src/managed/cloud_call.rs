@@ -22,6 +22,17 @@ pub(crate) struct CloudCall<'a> {
     pub(crate) names: &'a NameCache,
     /// The types that live in the state, for texts that name a configuration by its id.
     pub(crate) heat: &'a HeatProvider,
+    /// Whether an id that a template names must exist.
+    pub(crate) ids: IdTrust,
+}
+
+/// Whether an id that a template names must exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IdTrust {
+    /// It is taken as it is: the request that uses it finds out.
+    Taken,
+    /// It is asked for.
+    Checked,
 }
 
 impl<'a> CloudCall<'a> {
@@ -67,7 +78,10 @@ impl<'a> CloudCall<'a> {
         kind: &'static ObjectKind,
         text: &str,
     ) -> Result<String, ProviderError> {
-        self.names.id_of(self.cloud, kind, text).await
+        match self.ids {
+            IdTrust::Taken => self.names.id_of(self.cloud, kind, text).await,
+            IdTrust::Checked => self.names.existing(self.cloud, kind, text).await,
+        }
     }
 
     /// The body of the answer to a request for an object that attributes of many others show. It is

@@ -18,7 +18,7 @@ use super::mapping::{body_of, json_of};
 use super::table::JsonMap;
 use super::table::{Busy, Form, Parent, Property, Reading, State, Target, Unset, Update};
 use super::{CloudCall, Hooks, Mark, pause};
-use crate::client::{Delivery, Service, ServiceError, ServiceRequest};
+use crate::client::{Delivery, Service, ServiceError, ServiceRequest, path_segment};
 
 /// The number of pauses, some seconds together, in which the object of a killed process may appear.
 const IN_FLIGHT: u32 = 5;
@@ -94,7 +94,8 @@ impl Managed {
         spec: &JsonMap,
         id: &str,
     ) -> Result<String, ProviderError> {
-        Ok(format!("{}/{id}", self.collection(on, spec).await?))
+        let collection = self.collection(on, spec).await?;
+        Ok(format!("{collection}/{}", path_segment(id)))
     }
 
     /// The object in an answer; an empty one if the answer has none.
@@ -168,7 +169,7 @@ impl Managed {
         let taken = match self.mark {
             Mark::Text(field) => spec.contains_key(field),
             Mark::None => true,
-            Mark::Tag(_) | Mark::Entry(_) | Mark::Unique(_) | Mark::Name => false,
+            _ => false,
         };
         let unique = match (self.mark, generated) {
             (Mark::Unique(fields), false) => {
@@ -182,7 +183,7 @@ impl Managed {
         let query = match generated {
             _ if !self.is_filtered() => None,
             true => Some(("name", name.to_string())),
-            false => self.mark.query(token),
+            false => self.mark.query(token).or_else(|| self.mark.named(spec)),
         };
         let collection = self.collection(on, spec).await.map_err(Some)?;
         let all = || ServiceRequest::get(self.service, self.list_path(collection));
@@ -215,11 +216,10 @@ impl Managed {
         Ok(all.into_iter().map(inner).find(is_it))
     }
 
-    /// Whether an object shows by which call it was made. Other marks only tell that an object has
-    /// the fields of the call, as that of somebody else may have.
+    /// Whether an object shows by which call it was made.
     fn is_marked(&self, spec: &JsonMap) -> bool {
         let generated = self.names_objects() && !spec.contains_key("name");
-        generated || matches!(self.mark, Mark::Text(_) | Mark::Tag(_) | Mark::Entry(_))
+        generated || self.mark.tells_calls()
     }
 
     /// Finds the object of an interrupted create. The service may still work on the request of a
@@ -447,7 +447,7 @@ impl Managed {
             prior: &prior,
             desired: &desired,
         };
-        if let Some((property, reason)) = self.hooks.refuses(change) {
+        if let Some((property, reason)) = self.refusal(on, change).await {
             return Err(ProviderError::new(ErrorKind::Document, reason).at(property));
         }
         let mut body = self.changed_fields(on, change, &object).await?;
@@ -456,11 +456,7 @@ impl Managed {
             .await?;
         if !body.is_empty() {
             let (path, body) = (self.one(on, &prior, id).await?, self.wrapped(body));
-            let call = match self.update {
-                Update::Put => Some(ServiceRequest::put(self.service, path, body)),
-                Update::Hook | Update::Never => None,
-            };
-            if let Some(call) = call {
+            if let Some(call) = self.update.call(self.service, path, body) {
                 let answer = patiently(on, self.busy, Operation::Update, call).await;
                 let answer = answer.map_err(|error| error.into_provider_error(true))?;
                 let aside = object[ASIDE].take();
@@ -664,7 +660,7 @@ impl Managed {
     }
 
     /// Whether two values of a property give the same object: a name and its id, for example.
-    async fn means_the_same(
+    pub(super) async fn means_the_same(
         &self,
         on: CloudCall<'_>,
         property: &'static Property,
@@ -722,7 +718,7 @@ impl Managed {
                 planned.only_recorded.push(FieldPath::from(property.name));
             }
         }
-        if let Some((property, reason)) = self.hooks.refuses(change) {
+        if let Some((property, reason)) = self.refusal(on, change).await {
             let refusal = ProviderDiagnostic::error(property, reason);
             planned.diagnostics.push(refusal);
         }
@@ -814,5 +810,5 @@ fn is_as_sent(sent: &JsonMap, object: &Json) -> bool {
     let mut shown = sent
         .iter()
         .filter_map(|(field, value)| Some((value, object.get(field)?)));
-    object["name"] == sent["name"] && shown.all(|(sent, shown)| sent == shown)
+    object["name"] == sent["name"] && shown.all(|(sent, shown)| is_part_of(sent, shown))
 }

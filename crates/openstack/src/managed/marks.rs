@@ -18,6 +18,9 @@ pub(crate) enum Mark {
     Tag(&'static str),
     /// In this map, under the key `cyan`.
     Entry(&'static str),
+    /// Under the key `cyan` of the object itself, beside its fields: the service keeps what it does
+    /// not know.
+    Beside,
     /// In no field: the service has at most one object with these fields, so a second create would
     /// have been refused.
     Unique(&'static [&'static str]),
@@ -56,7 +59,19 @@ impl Mark {
                     entries.insert(KEY.to_owned(), json!(mark));
                 }
             }
+            Mark::Beside => {
+                body.insert(KEY.to_owned(), json!(mark));
+            }
             Mark::Unique(_) | Mark::Name | Mark::None => {}
+        }
+    }
+
+    /// Whether the mark tells by which call an object was made. Others only tell that it has the
+    /// fields of the call.
+    pub(super) fn tells_calls(self) -> bool {
+        match self {
+            Mark::Text(_) | Mark::Tag(_) | Mark::Entry(_) | Mark::Beside => true,
+            Mark::Unique(_) | Mark::Name | Mark::None => false,
         }
     }
 
@@ -70,6 +85,7 @@ impl Mark {
                 tags.is_some_and(|tags| tags.iter().any(|tag| *tag == mark.as_str()))
             }
             Mark::Entry(field) => object[field][KEY] == mark.as_str(),
+            Mark::Beside => object[KEY] == mark.as_str(),
             Mark::Unique(_) | Mark::Name | Mark::None => false,
         }
     }
@@ -81,8 +97,15 @@ impl Mark {
             Mark::Tag(_) => Some(("tags", mark_of(token))),
             // Cinder reads the filter as a map.
             Mark::Entry(field) => Some((field, json!({ KEY: mark_of(token) }).to_string())),
-            Mark::Unique(_) | Mark::Name | Mark::None => None,
+            Mark::Beside | Mark::Unique(_) | Mark::Name | Mark::None => None,
         }
+    }
+
+    /// The parameter of a query for the objects among which the one of a create is, if the mark
+    /// itself is in no query: they have the name of its spec.
+    pub(super) fn named(self, spec: &JsonMap) -> Option<(&'static str, String)> {
+        let name = spec.get("name").and_then(Json::as_str)?;
+        matches!(self, Mark::Beside | Mark::Name).then(|| ("name", name.to_owned()))
     }
 
     /// The marks that an object has, to be kept when its place is written again.
@@ -94,7 +117,7 @@ impl Mark {
                 tags.filter(is_mark).cloned().collect()
             }
             Mark::Entry(field) => object[field].get(KEY).cloned().into_iter().collect(),
-            Mark::Text(_) | Mark::Unique(_) | Mark::Name | Mark::None => Vec::new(),
+            Mark::Text(_) | Mark::Beside | Mark::Unique(_) | Mark::Name | Mark::None => Vec::new(),
         }
     }
 
@@ -110,6 +133,11 @@ impl Mark {
             }
             Mark::Entry(field) => {
                 if let Some(entries) = object.get_mut(field).and_then(Json::as_object_mut) {
+                    entries.remove(KEY);
+                }
+            }
+            Mark::Beside => {
+                if let Some(entries) = object.as_object_mut() {
                     entries.remove(KEY);
                 }
             }

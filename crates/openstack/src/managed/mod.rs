@@ -15,11 +15,12 @@ mod hooks;
 mod mapping;
 mod marks;
 mod names;
+mod refusal;
 mod relation;
 mod settings;
 mod table;
 
-pub(crate) use self::cloud_call::{CloudCall, Patience, pause};
+pub(crate) use self::cloud_call::{CloudCall, IdTrust, Patience, pause};
 pub(crate) use self::collection::Managed;
 #[cfg(test)]
 pub(crate) use self::handler::Table;

@@ -13,8 +13,8 @@ use blueprint::{FieldPath, Name, Value};
 use serde_json::{Value as Json, json};
 
 use super::handler::{Handler, Table};
-use super::mapping::{Recorded, body_of, fields_of, json_of};
-use super::table::{Property, Update};
+use super::mapping::{Recorded, body_of, fields_of, is_part_of, json_of};
+use super::table::{Property, Reading, Target, Update};
 use super::{CloudCall, Hooks, JsonMap};
 
 /// How a relation is made, found and undone. Bodies have the fields of the properties, with ids in
@@ -95,12 +95,31 @@ impl<R: Relation> Related<R> {
     fn fields(
         &self,
         on: CloudCall<'_>,
+        body: &JsonMap,
         mut object: Json,
         id: &str,
         recorded: Recorded<'_>,
     ) -> Value {
         object["id"] = json!(id);
-        fields_of(on, R::PROPERTIES, &NoHooks, &object, recorded)
+        let inputs = recorded.inputs;
+        let fields = fields_of(on, R::PROPERTIES, &NoHooks, &object, recorded);
+        // What the relation shows as it was sent keeps its spelling: names in place of ids.
+        let spelled = R::PROPERTIES.iter().filter_map(|property| {
+            let Target::Field {
+                field,
+                reading: Reading::Shown,
+                ..
+            } = property.target
+            else {
+                return None;
+            };
+            let input = inputs.get(property.name).filter(|it| !it.is_null())?;
+            let is_as_sent = is_part_of(body.get(field)?, object.get(field)?);
+            is_as_sent.then(|| (Name::from(property.name), input.clone()))
+        });
+        let mut all = fields.as_map().cloned().unwrap_or_default();
+        all.extend(spelled);
+        Value::Map(all.into())
     }
 
     async fn read_relation(
@@ -124,13 +143,13 @@ impl<R: Relation> Related<R> {
             return Ok(ReadOutcome::Absent);
         };
         let token = request.token.unwrap_or_default();
-        let id = known.map_or_else(|| self.0.id(on, token, &body), str::to_owned);
+        let id: String = known.map_or_else(|| self.0.id(on, token, &body), str::to_owned);
         let recorded = Recorded {
             inputs: request.inputs,
             fields: request.outputs,
         };
         Ok(ReadOutcome::Present(Observed {
-            fields: self.fields(on, object, &id, recorded),
+            fields: self.fields(on, &body, object, &id, recorded),
             id: Name::from(id),
             private: request.private.clone(),
             ..Observed::default()
@@ -169,7 +188,7 @@ impl<R: Relation> Handler for Related<R> {
                 inputs: request.desired,
                 fields: &Value::Null,
             };
-            let fields = self.fields(on, object, &id, recorded);
+            let fields = self.fields(on, &body, object, &id, recorded);
             Ok(Applied::ready(id, fields))
         })
     }
@@ -188,7 +207,7 @@ impl<R: Relation> Handler for Related<R> {
                 inputs: request.desired,
                 fields: &Value::Null,
             };
-            let fields = self.fields(on, object, id, recorded);
+            let fields = self.fields(on, &desired, object, id, recorded);
             Ok(Applied::ready(id, fields))
         })
     }

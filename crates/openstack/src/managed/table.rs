@@ -1,8 +1,10 @@
 //! The form of a table: what becomes of each property, when an object is ready, which refusals clear
 //! with time.
 
-use super::names::ObjectKind;
 use ::provider::Operation;
+
+use super::names::ObjectKind;
+use crate::client::{Service, ServiceRequest};
 
 /// A JSON object.
 pub(crate) type JsonMap = serde_json::Map<String, serde_json::Value>;
@@ -201,10 +203,28 @@ pub(crate) struct Parent {
 pub(crate) enum Update {
     /// By `PUT` with the changed fields.
     Put,
+    /// By `PATCH` with the changed fields.
+    Patch,
     /// The hooks of the type change them.
     Hook,
     /// Not at all: every change replaces the object.
     Never,
+}
+
+impl Update {
+    /// The call that changes the object at a path; `None` if it takes others.
+    pub(super) fn call(
+        self,
+        service: Service,
+        path: String,
+        body: serde_json::Value,
+    ) -> Option<ServiceRequest> {
+        match self {
+            Update::Put => Some(ServiceRequest::put(service, path, body)),
+            Update::Patch => Some(ServiceRequest::patch(service, path, body)),
+            Update::Hook | Update::Never => None,
+        }
+    }
 }
 
 /// A refusal that clears with time: another object still uses this one, for example.

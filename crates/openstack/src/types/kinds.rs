@@ -36,20 +36,43 @@ pub(super) static QOS_SPECS: ObjectKind = ObjectKind {
     search: Search::InList(None),
 };
 
-pub(super) static PROJECT: ObjectKind = ObjectKind {
-    word: "project",
+/// A kind of Keystone whose objects belong to a domain.
+const fn in_domain(word: &'static str, path: &'static str) -> ObjectKind {
+    ObjectKind {
+        word,
+        service: Service::Identity,
+        path,
+        list: path,
+        search: Search::InDomain(&DOMAIN),
+    }
+}
+
+pub(super) static PROJECT: ObjectKind = in_domain("project", "projects");
+pub(super) static USER: ObjectKind = in_domain("user", "users");
+pub(super) static USER_GROUP: ObjectKind = in_domain("group", "groups");
+pub(super) static ROLE: ObjectKind = in_domain("role", "roles");
+
+pub(super) static DOMAIN: ObjectKind = ObjectKind {
+    word: "domain",
     service: Service::Identity,
-    path: "projects",
-    list: "projects",
-    search: Search::ByQuery,
+    path: "domains",
+    list: "domains",
+    search: Search::ByNameOrId,
 };
 
-pub(super) static USER: ObjectKind = ObjectKind {
-    word: "user",
-    service: Service::Identity,
-    path: "users",
-    list: "users",
-    search: Search::ByQuery,
+pub(super) static KEYSTONE_SERVICE: ObjectKind = ObjectKind {
+    word: "service",
+    path: "services",
+    list: "services",
+    ..DOMAIN
+};
+
+pub(super) static REGION: ObjectKind = ObjectKind {
+    word: "region",
+    path: "regions",
+    list: "regions",
+    search: Search::ById,
+    ..DOMAIN
 };
 
 pub(super) static PORTS: ObjectKind = ObjectKind {

@@ -2,6 +2,7 @@
 
 mod attachment;
 mod compute;
+mod identity;
 mod kinds;
 mod network;
 mod quota;
@@ -21,6 +22,7 @@ static OF_FILES: &[&[&dyn Handler]] = &[
     attachment::TYPES,
     volume_type::TYPES,
     quota::TYPES,
+    identity::TYPES,
 ];
 
 /// All types with a handler.
@@ -42,6 +44,11 @@ mod tests {
     /// The types with a table.
     fn tables() -> impl Iterator<Item = (&'static str, Table)> {
         all().filter_map(|handler| Some((handler.type_name(), handler.table()?)))
+    }
+
+    /// Whether a template may set a field. The id of a region is filled in if it does not.
+    fn is_settable(field: &blueprint::Field) -> bool {
+        !field.computed || field.optional
     }
 
     #[test]
@@ -66,12 +73,12 @@ mod tests {
             };
             for (property, field) in &ty.schema.fields {
                 // An old name of a property is translated before a handler sees it.
-                let is_settable = !field.computed && field.stands_for.is_none();
+                let is_settable = is_settable(field) && field.stands_for.is_none();
                 assert!(own(property) == 1 || !is_settable, "{name}: {property}");
             }
             for property in table.properties {
                 let field = ty.schema.fields.get(property.name);
-                let is_settable = field.is_some_and(|field| !field.computed);
+                let is_settable = field.is_some_and(is_settable);
                 assert!(is_settable, "{name} has no property {}", property.name);
             }
         }

@@ -9,6 +9,7 @@
 )]
 
 mod compute;
+mod identity;
 mod network;
 mod servers;
 mod snapshots;

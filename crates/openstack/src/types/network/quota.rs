@@ -5,19 +5,10 @@ use ::provider::{BoxFuture, ProviderError};
 use serde_json::{Value as Json, json};
 
 use crate::client::{Service, ServiceRequest};
-use crate::managed::{
-    CloudCall, JsonMap, ObjectKind, Property, Related, Relation, Search, reference, same,
-};
+use crate::managed::{CloudCall, JsonMap, Property, Related, Relation, reference, same};
+use crate::types::kinds::PROJECT;
 
 pub(super) static QUOTA: Related<NetworkQuota> = Related(NetworkQuota);
-
-static PROJECT: ObjectKind = ObjectKind {
-    word: "project",
-    service: Service::Identity,
-    path: "projects",
-    list: "projects",
-    search: Search::ByQuery,
-};
 
 /// The quotas of a project.
 pub(super) struct NetworkQuota;
