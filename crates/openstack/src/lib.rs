@@ -20,6 +20,7 @@ pub mod catalog;
 mod client;
 pub mod heat;
 mod managed;
+mod object_store;
 pub mod packed;
 mod provider;
 mod provider_types;

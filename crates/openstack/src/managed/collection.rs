@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use ::provider::json::{from_json, to_json};
 use ::provider::{
-    Applied, ApplyRequest, BoxFuture, ErrorKind, Observed, Operation, PlanRequest, Planned,
-    ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType,
-    Verdict,
+    Applied, ApplyRequest, BoxFuture, CheckFindings, ErrorKind, Observed, Operation, PlanRequest,
+    Planned, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready,
+    ResourceType, Verdict,
 };
 use blueprint::{FieldPath, Name, Value};
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 
-use super::handler::{Handler, Table, patiently};
+use super::handler::{Handler, Table, absent, patiently};
 use super::hooks::{ASIDE, Deletion, PRIVATE, SpecChange};
 use super::mapping::{Recorded, fields_of, id_of, is_part_of};
 use super::mapping::{body_of, json_of};
@@ -823,6 +823,16 @@ impl Handler for Managed {
         self.hooks.adjust(ty);
     }
 
+    fn check<'a>(
+        &'a self,
+        on: Option<CloudCall<'a>>,
+        spec: &'a Value,
+        found: &'a mut CheckFindings,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        self.hooks.check(on, spec, found);
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     fn create<'a>(
         &'a self,
         on: CloudCall<'a>,
@@ -878,20 +888,4 @@ fn is_as_sent(sent: &JsonMap, object: &Json) -> bool {
         .iter()
         .filter_map(|(field, value)| Some((value, object.get(field)?)));
     object["name"] == sent["name"] && shown.all(|(sent, shown)| sent == shown)
-}
-
-/// The answer for an object that does not exist. If its private data names helper objects, a delete
-/// must still remove them, so the resource stays until then.
-fn absent(request: ReadRequest<'_>) -> ReadOutcome {
-    let id = request.id.filter(|id| !id.is_empty());
-    let Some(id) = id.filter(|_| !request.private.is_null()) else {
-        return ReadOutcome::Absent;
-    };
-    ReadOutcome::Present(Observed {
-        id: id.into(),
-        fields: request.outputs.clone(),
-        private: request.private.clone(),
-        expired: Some("it was deleted, and objects of its own are left".to_owned()),
-        ..Observed::default()
-    })
 }

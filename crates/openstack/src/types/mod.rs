@@ -2,10 +2,12 @@
 
 mod attachment;
 mod compute;
+mod container;
 mod kinds;
 mod network;
 mod quota;
 mod server;
+mod signals;
 mod volume;
 mod volume_type;
 
@@ -20,6 +22,8 @@ static OF_FILES: &[&[&dyn Handler]] = &[
     attachment::TYPES,
     volume_type::TYPES,
     quota::TYPES,
+    container::TYPES,
+    signals::TYPES,
 ];
 
 /// All types with a handler.

@@ -10,6 +10,8 @@
 
 mod compute;
 mod network;
+mod objects;
 mod servers;
+mod signals;
 mod support;
 mod volumes;
