@@ -21,6 +21,9 @@ use crate::run_values::recorded_at;
 use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 
+/// The time that polling goes on after the limit that a resource has by a field of its own.
+const AFTER_OWN_LIMIT: Duration = Duration::from_secs(60);
+
 /// Handles a durable record of a resource that is accepted but not ready: readers go on, other
 /// dependants wait (decisions/apply#configured-and-ready).
 pub(crate) fn configured(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
@@ -96,11 +99,27 @@ pub(crate) fn poll(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effe
 
 fn time_limit(parts: &OperationParts, task: u32) -> Duration {
     let settings = &parts.facts.settings;
-    match parts.schedule.task(task).limit() {
+    let declared = parts.schedule.task(task).limit();
+    match declared.or_else(|| own_limit(parts, task)) {
         Some(limit) => limit,
         None if is_held_when_late(parts, task) => settings.hold_after,
         None => settings.stable_within,
     }
+}
+
+/// The limit that a resource has by a field of its own. The provider ends the wait at the value of
+/// the field, so the limit is somewhat longer.
+fn own_limit(parts: &OperationParts, task: u32) -> Option<Duration> {
+    let decided = parts.facts.decided(task)?;
+    let field = decided.ty.as_ref()?.ready_within.as_ref()?;
+    let record = parts.schedule.task(task).record()?;
+    let seconds = match record.inputs.get(field)?.unmarked() {
+        Value::Int(seconds) => *seconds as f64,
+        Value::Float(seconds) => *seconds,
+        _ => return None,
+    };
+    let limit = Duration::try_from_secs_f64(seconds).ok()?;
+    Some(limit.saturating_add(AFTER_OWN_LIMIT))
 }
 
 /// Whether a resource that is not ready in time is held in place of a failure: others than its
@@ -109,6 +128,7 @@ fn is_held_when_late(parts: &OperationParts, task: u32) -> bool {
     let decided = parts.facts.decided(task);
     let ty = decided.as_ref().and_then(|decided| decided.ty.as_ref());
     parts.schedule.task(task).limit().is_none()
+        && own_limit(parts, task).is_none()
         && ty.is_some_and(|ty| ty.capabilities.complete_when_ready)
 }
 

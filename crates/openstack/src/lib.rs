@@ -22,6 +22,7 @@ mod client;
 pub mod heat;
 mod heat_stacks;
 mod managed;
+mod object_store;
 pub mod packed;
 mod provider;
 mod provider_types;

@@ -76,14 +76,18 @@ impl OpenStackSession {
         request: CheckRequest<'_>,
     ) -> Result<CheckFindings, ProviderError> {
         let mut findings = CheckFindings::default();
+        let found = found(request.type_name)?;
         if self.offline {
+            let checked = found.handler.check(None, request.spec, &mut findings);
+            checked.await?;
             return Ok(findings);
         }
-        let found = found(request.type_name)?;
         let on = CloudCall {
             ids: IdTrust::Checked,
             ..self.on(call, &found).await?
         };
+        let checked = found.handler.check(Some(on), request.spec, &mut findings);
+        checked.await?;
         let properties = found
             .handler
             .table()

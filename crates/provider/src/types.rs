@@ -57,6 +57,10 @@ pub struct ResourceType {
     /// The field that must be set for a resource to be readable. `None` if every resource of the
     /// type can be read.
     pub reads_with: Option<Name>,
+    /// The field with the number of seconds in which the provider says whether a resource becomes
+    /// ready. Polling lasts a minute longer, whatever the settings of a run say, unless the document
+    /// limits the operation. `None` if the settings decide.
+    pub ready_within: Option<Name>,
 }
 
 /// A rule: a change of one field replaces the resource if another field has a certain value

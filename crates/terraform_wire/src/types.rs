@@ -169,6 +169,7 @@ pub fn resource_type(name: Name, schema: &TypeSchema) -> ResourceType {
         replaces_where: Vec::new(),
         sources: IndexMap::default(),
         reads_with: None,
+        ready_within: None,
     }
 }
 

@@ -199,5 +199,6 @@ fn resource_type(
         replaces_where: Vec::new(),
         sources: IndexMap::default(),
         reads_with: None,
+        ready_within: None,
     }
 }

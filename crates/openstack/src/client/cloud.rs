@@ -18,6 +18,7 @@ use super::identity::{self, KeystoneToken, SignedIn};
 use super::negotiation::{Shown, SupportedVersions};
 use super::request::{ServiceAnswer, ServiceRequest};
 use super::service::Microversion;
+use super::temp_urls::UrlSigner;
 use super::transport::{self, Outgoing, RawAnswer, Repeat, Transport};
 use super::{CloudSettings, Service};
 
@@ -33,6 +34,8 @@ pub(crate) struct Cloud {
     token: RwLock<Arc<KeystoneToken>>,
     /// Held during a renewal of the token. A refusal is final: another try could lock the account.
     renewal: Mutex<Option<ServiceError>>,
+    /// Signs temporary URLs, once the key of the account is read.
+    pub(super) url_signer: OnceCell<UrlSigner>,
     /// The versions of services that do not have the wanted one.
     lowered: [(Service, OnceCell<Microversion>); 2],
 }
@@ -106,6 +109,7 @@ impl Cloud {
             endpoints,
             token: RwLock::new(Arc::new(token)),
             renewal: Mutex::default(),
+            url_signer: OnceCell::new(),
             lowered: [Service::Compute, Service::Volume].map(|it| (it, OnceCell::new())),
         })
     }
@@ -133,6 +137,31 @@ impl Cloud {
             Ok(answer) => Ok(answer),
             Err(error) => Err(self.without_secrets(error).await),
         }
+    }
+
+    /// The address of a service: that with which all its paths begin, without a slash at its end.
+    ///
+    /// # Errors
+    /// If the cloud does not have the service.
+    pub(crate) fn address(&self, service: Service) -> Result<&Url, ServiceError> {
+        self.endpoints.address(service)
+    }
+
+    /// Reads what is at an address of a service outside its API.
+    ///
+    /// # Errors
+    /// If the service does not answer, or if it refuses the request.
+    pub(super) async fn send_to(
+        &self,
+        service: Service,
+        url: Url,
+    ) -> Result<ServiceAnswer, ServiceError> {
+        let outgoing = Outgoing {
+            url,
+            ..self.outgoing(ServiceRequest::get(service, ""))?
+        };
+        let answer = self.exchange(outgoing).await?;
+        understood(service, answer)
     }
 
     /// A request as it is sent, but for the token and the microversion.

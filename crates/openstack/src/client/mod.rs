@@ -22,6 +22,7 @@ mod options;
 mod request;
 mod service;
 mod settings;
+mod temp_urls;
 mod transport;
 
 #[cfg(test)]

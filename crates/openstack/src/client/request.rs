@@ -65,6 +65,11 @@ impl ServiceRequest {
         ServiceRequest::new(service, Method::POST, path).with_body(body)
     }
 
+    /// A request without a body that changes an object by its headers.
+    pub(crate) fn post_nothing(service: Service, path: impl Into<String>) -> ServiceRequest {
+        ServiceRequest::new(service, Method::POST, path)
+    }
+
     /// A request that changes an object.
     pub(crate) fn put(service: Service, path: impl Into<String>, body: Json) -> ServiceRequest {
         ServiceRequest::new(service, Method::PUT, path).with_body(body)
@@ -158,6 +163,13 @@ pub(crate) struct ServiceAnswer {
 }
 
 impl ServiceAnswer {
+    /// The headers with their texts, by their names in lower case. Headers that are no text are left
+    /// out.
+    pub(crate) fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        let texts = self.headers.iter();
+        texts.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+    }
+
     /// The text of a header; the name counts in any case of letters.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()

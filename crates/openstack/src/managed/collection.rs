@@ -4,9 +4,9 @@ use std::fmt;
 
 use ::provider::json::{from_json, to_json};
 use ::provider::{
-    Applied, ApplyRequest, BoxFuture, ErrorKind, Observed, Operation, PlanRequest, Planned,
-    ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType,
-    Verdict,
+    Applied, ApplyRequest, BoxFuture, CheckFindings, ErrorKind, Observed, Operation, PlanRequest,
+    Planned, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready,
+    ResourceType, Verdict,
 };
 use blueprint::{FieldPath, Map, Name, Value};
 use serde_json::{Value as Json, json};
@@ -754,6 +754,16 @@ impl Handler for Managed {
         // The id of an object below a parent does not lead to it.
         ty.capabilities.imports = self.parent.is_none();
         self.hooks.adjust(ty);
+    }
+
+    fn check<'a>(
+        &'a self,
+        on: Option<CloudCall<'a>>,
+        spec: &'a Value,
+        found: &'a mut CheckFindings,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        self.hooks.check(on, spec, found);
+        Box::pin(std::future::ready(Ok(())))
     }
 
     fn create<'a>(

@@ -6,8 +6,8 @@ use std::fmt;
 use std::time::Duration;
 
 use ::provider::{
-    Applied, ApplyRequest, BoxFuture, Observed, Operation, PlanRequest, Planned, ProviderError,
-    ReadOutcome, ReadRequest, Readiness, ResourceType,
+    Applied, ApplyRequest, BoxFuture, CheckFindings, Observed, Operation, PlanRequest, Planned,
+    ProviderError, ReadOutcome, ReadRequest, Readiness, ResourceType,
 };
 use blueprint::Value;
 use tokio::time::Instant;
@@ -32,6 +32,18 @@ pub(crate) trait Handler: Sync + fmt::Debug {
     /// Adjusts the type of the catalogue to what the handler does.
     fn adjust(&self, ty: &mut ResourceType) {
         let _ = ty;
+    }
+
+    /// Checks a spec beyond the names of objects. Parts that are not known yet count as correct.
+    /// Without a cloud, only what the spec alone shows is checked.
+    fn check<'a>(
+        &'a self,
+        on: Option<CloudCall<'a>>,
+        spec: &'a Value,
+        found: &'a mut CheckFindings,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, spec, found);
+        Box::pin(async { Ok(()) })
     }
 
     /// Creates the object.

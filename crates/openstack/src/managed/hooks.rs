@@ -1,6 +1,7 @@
 //! What a type does beyond its table.
 
-use ::provider::{BoxFuture, ErrorKind, ProviderError, ResourceType};
+use ::provider::{BoxFuture, CheckFindings, ErrorKind, ProviderError, ResourceType};
+use blueprint::Value;
 use futures::FutureExt as _;
 use serde_json::Value as Json;
 
@@ -29,6 +30,11 @@ pub(crate) trait Hooks: Sync {
     /// Adjusts the type of the catalogue to what the hooks do.
     fn adjust(&self, ty: &mut ResourceType) {
         let _ = ty;
+    }
+
+    /// Checks a spec, as [`Handler::check`](super::Handler::check) does.
+    fn check(&self, on: Option<CloudCall<'_>>, spec: &Value, found: &mut CheckFindings) {
+        let _ = (on, spec, found);
     }
 
     /// Completes the body of a create.

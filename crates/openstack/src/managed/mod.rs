@@ -22,9 +22,7 @@ mod table;
 
 pub(crate) use self::cloud_call::{CloudCall, IdTrust, Patience, pause};
 pub(crate) use self::collection::Managed;
-#[cfg(test)]
-pub(crate) use self::handler::Table;
-pub(crate) use self::handler::{Handler, patiently};
+pub(crate) use self::handler::{Handler, Table, patiently};
 pub(crate) use self::hooks::{ASIDE, Deletion, Hooks, PRIVATE, SpecChange};
 pub(crate) use self::mapping::{body_of, json_of, wrong_names};
 pub(crate) use self::marks::{KEY, Mark, mark_of};

@@ -2,11 +2,13 @@
 
 mod attachment;
 mod compute;
+mod container;
 mod identity;
 mod kinds;
 mod network;
 mod quota;
 mod server;
+mod signals;
 mod snapshots;
 mod volume;
 mod volume_type;
@@ -23,6 +25,8 @@ static OF_FILES: &[&[&dyn Handler]] = &[
     volume_type::TYPES,
     quota::TYPES,
     identity::TYPES,
+    container::TYPES,
+    signals::TYPES,
 ];
 
 /// All types with a handler.

@@ -11,7 +11,9 @@
 mod compute;
 mod identity;
 mod network;
+mod objects;
 mod servers;
+mod signals;
 mod snapshots;
 mod support;
 mod volumes;

@@ -99,6 +99,20 @@ impl Peer {
         name: &str,
         spec: Json,
     ) -> Result<Live<'_>, ProviderError> {
+        let mut live = self.begin(type_name, name, spec).await?;
+        if live.applied.ready == Ready::Pending {
+            live.wait().await?;
+        }
+        Ok(live)
+    }
+
+    /// Creates a resource, and does not wait until it is ready.
+    pub(crate) async fn begin(
+        &self,
+        type_name: &'static str,
+        name: &str,
+        spec: Json,
+    ) -> Result<Live<'_>, ProviderError> {
         let token = format!("{}-{name}", self.run);
         let mut live = Live {
             peer: self,
@@ -109,8 +123,24 @@ impl Peer {
             broken: Vec::new(),
             delete_mode: DeleteMode::Delete,
         };
-        live.apply(Operation::Create, &spec).await?;
+        live.call_service(Operation::Create, &spec).await?;
         Ok(live)
+    }
+
+    /// What a check of a spec refuses: the paths with the reasons.
+    pub(crate) async fn refused(&self, type_name: &'static str, spec: Json) -> Vec<String> {
+        let spec = with_defaults(type_name, &spec);
+        let request = provider::CheckRequest {
+            type_name,
+            spec: &spec,
+        };
+        let call = self.call("checked", "checked");
+        let found = self.session.check(&call, request).await.unwrap();
+        let errors = found.diagnostics.into_iter();
+        let errors = errors.filter(|it| it.severity == provider::ProviderSeverity::Error);
+        errors
+            .map(|it| format!("{}: {}", it.path, it.summary))
+            .collect()
     }
 }
 
@@ -154,6 +184,19 @@ impl Live<'_> {
     }
 
     async fn apply(&mut self, operation: Operation, spec: &Json) -> Result<(), ProviderError> {
+        self.call_service(operation, spec).await?;
+        match self.applied.ready {
+            Ready::Pending => self.wait().await,
+            Ready::Yes | Ready::Broken(_) => Ok(()),
+        }
+    }
+
+    /// Carries an operation out, and does not wait until the resource is ready.
+    async fn call_service(
+        &mut self,
+        operation: Operation,
+        spec: &Json,
+    ) -> Result<(), ProviderError> {
         let desired = match operation {
             Operation::Delete => Value::Null,
             _ => with_defaults(self.type_name, spec),
@@ -179,8 +222,7 @@ impl Live<'_> {
         self.applied = applied;
         self.inputs = desired;
         match self.applied.ready.clone() {
-            Ready::Yes => self.broken.clear(),
-            Ready::Pending => self.wait().await?,
+            Ready::Yes | Ready::Pending => self.broken.clear(),
             Ready::Broken(why) => self.broken = texts(&why),
         }
         Ok(())
@@ -216,6 +258,20 @@ impl Live<'_> {
             }
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
+    }
+
+    /// Whether the resource is ready after this number of seconds.
+    pub(crate) async fn poll_after(&mut self, seconds: i64) -> Readiness {
+        let call = Call {
+            now: self.call.now + seconds,
+            ..self.call.clone()
+        };
+        let polled = self.peer.session.poll_ready(&call, self.request()).await;
+        let readiness = polled.unwrap();
+        if let Readiness::Ready(fields) = &readiness {
+            self.applied.fields = fields.clone();
+        }
+        readiness
     }
 
     fn request(&self) -> ReadRequest<'_> {

@@ -139,6 +139,8 @@ pub(super) fn resource_types(
             replaces_where,
             sources,
             reads_with,
+            // Only a provider that is part of the program sets it.
+            ready_within: None,
         };
         catalog
             .resource_types

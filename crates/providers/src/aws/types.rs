@@ -163,6 +163,7 @@ fn resource_type(
         replaces_where: Vec::new(),
         sources: IndexMap::default(),
         reads_with: None,
+        ready_within: None,
     })
 }
 

@@ -294,6 +294,7 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
         replaces_where: Vec::new(),
         sources: IndexMap::default(),
         reads_with: None,
+        ready_within: None,
     }
 }
 
