@@ -3,6 +3,7 @@
 mod attachment;
 mod compute;
 mod container;
+mod deployments;
 mod kinds;
 mod network;
 mod quota;
@@ -24,6 +25,7 @@ static OF_FILES: &[&[&dyn Handler]] = &[
     quota::TYPES,
     container::TYPES,
     signals::TYPES,
+    deployments::TYPES,
 ];
 
 /// All types with a handler.

@@ -9,6 +9,7 @@
 )]
 
 mod compute;
+mod deployments;
 mod network;
 mod objects;
 mod servers;
