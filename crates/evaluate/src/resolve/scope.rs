@@ -9,7 +9,7 @@ use dialect::Absence;
 use expr::{
     Ask, AskFailure, CallConfiguration, EvaluationStop, FunctionDef, Purity, ResolvedHead, Scope,
 };
-use provider::{Attribute, ResourceType};
+use provider::{Attribute, Attributes, ResourceType};
 use state::Memoised;
 
 use crate::codes;
@@ -546,7 +546,11 @@ pub(super) fn read_member(
                     {
                         unknown_of(Type::Any, &member.address)
                     }
-                    Some(Attribute::Nothing) => Value::Null,
+                    // The provider may return fields under names of which the schema knows nothing.
+                    Some(Attribute::Nothing) => match &ty.attributes {
+                        Attributes::Open(_) => output_of(member, attribute).unwrap_or_default(),
+                        _ => Value::Null,
+                    },
                     None => return Err(EvaluationStop::Reported),
                 };
                 Ok(ResolvedHead {

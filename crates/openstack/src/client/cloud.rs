@@ -18,8 +18,8 @@ use super::identity::{self, KeystoneToken, SignedIn};
 use super::negotiation::{Shown, SupportedVersions};
 use super::request::{ServiceAnswer, ServiceRequest};
 use super::service::Microversion;
-use super::temp_urls::UrlSigner;
 use super::transport::{self, Outgoing, RawAnswer, Repeat, Transport};
+use super::url_signer::UrlSigner;
 use super::{CloudSettings, Service};
 
 /// A cloud, signed in to with one project.

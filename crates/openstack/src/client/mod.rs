@@ -24,6 +24,7 @@ mod service;
 mod settings;
 mod temp_urls;
 mod transport;
+mod url_signer;
 
 #[cfg(test)]
 mod tests;

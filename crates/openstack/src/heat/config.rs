@@ -18,28 +18,31 @@ use super::mime::{self, MimePart};
 use super::value;
 use super::yaml;
 
-/// The content of configs, by id without hyphens.
+/// The fields of configs, by id without hyphens.
 #[derive(Default)]
 pub(super) struct Configs {
     known: Mutex<HashMap<String, Value>>,
 }
 
 impl Configs {
-    /// Caches the content of a config.
+    /// Caches the fields of a config.
     pub(super) fn learn(&self, id: &str, fields: &Value) {
-        let Some(config) = fields.get("config").filter(|config| !config.is_null()) else {
-            return;
-        };
         if let Some(plain) = plain_id(id) {
             self.known
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .insert(plain, config.clone());
+                .insert(plain, fields.clone());
         }
     }
 
     /// The content of the config with an id. `None` if the text is not an id, or the id is unknown.
     pub(super) fn get(&self, text: &str) -> Option<Value> {
+        let config = self.fields(text)?.get("config").cloned();
+        config.filter(|config| !config.is_null())
+    }
+
+    /// The fields of the config with an id. `None` if the text is not an id, or the id is unknown.
+    pub(super) fn fields(&self, text: &str) -> Option<Value> {
         let plain = plain_id(text)?;
         self.known
             .lock()

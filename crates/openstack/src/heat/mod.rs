@@ -27,7 +27,7 @@ use provider::{
 };
 
 use self::config::Configs;
-pub(crate) use self::mime::{MimePart, message};
+pub(crate) use self::mime::{MimePart, message, parts_of};
 pub(crate) use self::names::{physical_name, short_digest, uuid};
 use crate::packed::PackedTypes;
 use providers::random_source::RandomSource;
@@ -215,6 +215,12 @@ impl HeatProvider {
     /// configuration with the id was created or read in this run.
     pub(crate) fn config(&self, id: &str) -> Option<Value> {
         self.configs.get(id)
+    }
+
+    /// The fields of the configuration with an id. `None` if the text is not an id, or no
+    /// configuration with the id was created or read in this run.
+    pub(crate) fn config_fields(&self, id: &str) -> Option<Value> {
+        self.configs.fields(id)
     }
 
     /// Carries out an operation. Returns the computed fields.

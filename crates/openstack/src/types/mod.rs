@@ -3,6 +3,7 @@
 mod attachment;
 mod compute;
 mod container;
+mod deployments;
 mod identity;
 mod kinds;
 mod network;
@@ -27,6 +28,7 @@ static OF_FILES: &[&[&dyn Handler]] = &[
     identity::TYPES,
     container::TYPES,
     signals::TYPES,
+    deployments::TYPES,
 ];
 
 /// All types with a handler.

@@ -9,6 +9,7 @@
 )]
 
 mod compute;
+mod deployments;
 mod identity;
 mod network;
 mod objects;

@@ -260,6 +260,16 @@ impl Live<'_> {
         }
     }
 
+    /// Changes the resource to another spec, and does not wait until it is ready. The token is that of
+    /// another step.
+    pub(crate) async fn begin_update(&mut self, spec: Json) -> Result<(), ProviderError> {
+        let created = self.call.token.clone();
+        self.call.token = format!("{created}-update").into();
+        let updated = self.call_service(Operation::Update, &spec).await;
+        self.call.token = created;
+        updated
+    }
+
     /// Whether the resource is ready after this number of seconds.
     pub(crate) async fn poll_after(&mut self, seconds: i64) -> Readiness {
         let call = Call {

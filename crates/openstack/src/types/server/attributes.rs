@@ -199,11 +199,13 @@ pub(super) fn attribute(name: &str, object: &Json) -> Option<Json> {
     match name {
         _ if needs_completion(name) => object[ASIDE].get(name).cloned(),
         "instance_name" => object.get("OS-EXT-SRV-ATTR:instance_name").cloned(),
-        // Agents of Heat read it, which servers do not have here.
+        // It has a secret URL, which only the user data of the guest have.
         "os_collect_config" => Some(json!({})),
         "show" => {
             let mut shown = object.as_object().cloned()?;
             shown.insert("os_collect_config".to_owned(), json!({}));
+            // Administrators see the user data, which may have secret URLs.
+            shown.remove("OS-EXT-SRV-ATTR:user_data");
             Some(Json::Object(shown))
         }
         _ => None,

@@ -4,6 +4,7 @@ use ::provider::json::from_json;
 use ::provider::{ErrorKind, ProviderError};
 use serde_json::{Value as Json, json};
 
+use super::super::deployments::ServerContainer;
 use super::super::kinds::IMAGE;
 use super::{networks, user_data};
 use crate::managed::{CloudCall, JsonMap};
@@ -30,7 +31,11 @@ pub(super) async fn complete(
         let named = groups.iter().map(|group| json!({ "name": group }));
         body.insert("security_groups".to_owned(), named.collect());
     }
-    if let Some(encoded) = user_data::encoded(on, spec)? {
+    let container = ServerContainer::of_create(&on.call.token);
+    if user_data::has_agent(on, spec) && container.is_chosen(spec) {
+        container.record_location(on, spec).await?;
+    }
+    if let Some(encoded) = user_data::encoded(on, spec, &container).await? {
         body.insert("user_data".to_owned(), json!(encoded));
     }
     if let Some(devices) = spec.get("block_device_mapping").and_then(Json::as_array) {

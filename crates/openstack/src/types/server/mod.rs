@@ -16,10 +16,12 @@ mod ports;
 mod update;
 mod user_data;
 
-use ::provider::{BoxFuture, ProviderError};
-use serde_json::Value as Json;
+use ::provider::{BoxFuture, CheckFindings, ErrorKind, ProviderError};
+use blueprint::Value;
+use serde_json::{Value as Json, json};
 
-use self::calls::{MARK, act};
+use self::calls::{MARK, act, refresh};
+use super::deployments::{ServerContainer, TRANSPORT, check_server_transport};
 use super::kinds::{FLAVOR, IMAGE};
 use super::snapshots;
 use crate::client::Service;
@@ -201,6 +203,34 @@ impl Hooks for ServerHooks {
         Box::pin(snapshots::make_image(on, object))
     }
 
+    /// Deletes the deployments of the server, which its agent reads until then.
+    fn before_delete<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        id: &'a str,
+        spec: &'a JsonMap,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(async move {
+            if !user_data::has_agent(on, spec) {
+                return Ok(());
+            }
+            let mut object = json!({ "id": id });
+            match refresh(on, &mut object).await {
+                Ok(()) => update::container_of(&object).delete(on).await,
+                Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    fn check(&self, on: Option<CloudCall<'_>>, spec: &Value, found: &mut CheckFindings) {
+        let format = spec.get("user_data_format").and_then(Value::as_text);
+        let transport = spec.get(TRANSPORT).and_then(Value::as_text);
+        if let (Some("SOFTWARE_CONFIG"), Some(transport)) = (format, transport) {
+            check_server_transport(on, transport, found);
+        }
+    }
+
     fn after_delete<'a>(
         &'a self,
         on: CloudCall<'a>,
@@ -214,7 +244,12 @@ impl Hooks for ServerHooks {
         on: CloudCall<'a>,
         token: &'a str,
     ) -> BoxFuture<'a, Result<(), ProviderError>> {
-        Box::pin(ports::delete_left_over(on, token))
+        Box::pin(async move {
+            if on.cloud.has(Service::ObjectStore) {
+                ServerContainer::of_create(token).delete(on).await?;
+            }
+            ports::delete_left_over(on, token).await
+        })
     }
 
     fn deletes_first(&self, prior: &JsonMap, desired: &JsonMap) -> bool {

@@ -4,6 +4,7 @@
 use ::provider::{ErrorKind, ProviderError};
 use serde_json::{Value as Json, json};
 
+use super::super::deployments::ServerContainer;
 use super::super::kinds::{FLAVOR, IMAGE};
 use super::body::metadata_of;
 use super::calls::{MARK, act, refresh};
@@ -203,6 +204,13 @@ fn state_of_action(action: &Json) -> ActionState {
     }
 }
 
+/// The container with the deployments of a server.
+pub(super) fn container_of(object: &Json) -> ServerContainer {
+    let marks = MARK.kept(object);
+    let mark = marks.first().and_then(Json::as_str);
+    ServerContainer::of_mark(mark.unwrap_or_default())
+}
+
 /// Rebuilds a server with another image or other user data, or sets its password. The server is
 /// polled afterwards until it is ready.
 async fn rebuild(
@@ -241,7 +249,9 @@ async fn rebuild(
         arguments["preserve_ephemeral"] = json!(true);
     }
     if other_data {
-        arguments["user_data"] = json!(user_data::encoded(on, change.desired)?);
+        let container = container_of(object);
+        let encoded = user_data::encoded(on, change.desired, &container).await?;
+        arguments["user_data"] = json!(encoded);
     }
     act(on, &object["id"], "rebuild", arguments).await?;
     refresh(on, object).await

@@ -3,7 +3,8 @@
 //! - `RAW`: the text as it is.
 //! - `HEAT_CFNTOOLS`: a MIME message of our own that runs the text. Heat adds its agents, which need
 //!   Heat.
-//! - `SOFTWARE_CONFIG`: the text as it is. Heat adds its agents, which need Heat.
+//! - `SOFTWARE_CONFIG`: on a cloud with Swift, a MIME message with the parts of the text and with one
+//!   that tells the agent of the guest the URL of its deployments. Without Swift, the text as it is.
 //!
 //! In the formats `RAW` and `SOFTWARE_CONFIG` a text that is the id of a configuration of this
 //! program stands for the content of the configuration.
@@ -12,30 +13,76 @@ use ::provider::{ErrorKind, ProviderError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use blueprint::Value;
+use serde_json::{Value as Json, json};
 
-use crate::heat::{MimePart, message};
+use super::super::deployments::{ServerContainer, agent_metadata};
+use crate::client::Service;
+use crate::heat::{MimePart, message, parts_of};
 use crate::managed::{CloudCall, JsonMap};
 
-/// The user data of a spec in the form of the API; `None` if there is none.
+/// Where agents look for their first metadata.
+const AGENT_FILE: &str = "/var/lib/heat-cfntools/cfn-init-data";
+
+/// Whether a server has an agent that reads deployments.
+pub(super) fn has_agent(on: CloudCall<'_>, spec: &JsonMap) -> bool {
+    let format = spec.get("user_data_format").and_then(Json::as_str);
+    format == Some("SOFTWARE_CONFIG") && on.cloud.has(Service::ObjectStore)
+}
+
+/// The user data of a spec in the form of the API; `None` if there is none. `container` has the
+/// deployments of the server.
 ///
 /// # Errors
-/// [`ErrorKind::Document`] if the guest would need an agent of Heat, or if a configuration is no
-/// text.
-pub(super) fn encoded(on: CloudCall<'_>, spec: &JsonMap) -> Result<Option<String>, ProviderError> {
-    let text = spec.get("user_data").and_then(|it| it.as_str());
-    let Some(text) = text.filter(|text| !text.is_empty()) else {
-        return Ok(None);
-    };
-    let format = spec.get("user_data_format").and_then(|it| it.as_str());
-    let sent = match format {
-        Some("RAW") => content(on, text)?,
-        Some("SOFTWARE_CONFIG") => {
-            refuse_signals(spec)?;
-            content(on, text)?
+/// [`ErrorKind::Document`] if a configuration is no text; the error of a request.
+pub(super) async fn encoded(
+    on: CloudCall<'_>,
+    spec: &JsonMap,
+    container: &ServerContainer,
+) -> Result<Option<String>, ProviderError> {
+    let text = spec.get("user_data").and_then(Json::as_str);
+    let text = text.filter(|text| !text.is_empty());
+    let format = spec.get("user_data_format").and_then(Json::as_str);
+    let sent = match (format, text) {
+        (_, text) if has_agent(on, spec) => {
+            let content = text.map(|text| content(on, text)).transpose()?;
+            let url = container.agent_url(on, spec).await?;
+            with_agent(content.as_deref(), &url)
         }
-        _ => message(&[runnable(text)]),
+        (_, None) => return Ok(None),
+        (Some("RAW" | "SOFTWARE_CONFIG"), Some(text)) => content(on, text)?,
+        (_, Some(text)) => message(&[runnable(text)]),
     };
     Ok(Some(STANDARD.encode(sent)))
+}
+
+/// A message with the parts of a text, and with one that tells the agent which URL it reads. That
+/// part runs first, and at each start.
+fn with_agent(text: Option<&str>, url: &str) -> String {
+    let metadata = json!({ "os-collect-config": agent_metadata(url), "deployments": [] });
+    let metadata = STANDARD.encode(metadata.to_string());
+    let folder = AGENT_FILE
+        .rsplit_once('/')
+        .map_or("/", |(folder, _)| folder);
+    let script = format!(
+        "#cloud-boothook\n#!/bin/sh\numask 077\nmkdir -p {folder}\n\
+         echo {metadata} | base64 -d > {AGENT_FILE}\n"
+    );
+    let agent = MimePart {
+        text: script,
+        subtype: "cloud-boothook".to_owned(),
+        filename: "cyan-agent".to_owned(),
+    };
+    let is_message = |text: &str| {
+        let head: String = text.chars().take(200).collect::<String>().to_lowercase();
+        head.contains("content-type: multipart") || head.contains("mime-version:")
+    };
+    let parts = match text {
+        None => Vec::new(),
+        Some(text) if is_message(text) => parts_of(text),
+        Some(text) => vec![runnable(text)],
+    };
+    let all: Vec<MimePart> = [agent].into_iter().chain(parts).collect();
+    message(&all)
 }
 
 /// The content of the configuration that a text names, or the text.
@@ -48,24 +95,6 @@ fn content(on: CloudCall<'_>, text: &str) -> Result<String, ProviderError> {
             Err(ProviderError::new(ErrorKind::Document, message).at("user_data"))
         }
     }
-}
-
-/// Refuses transports of software deployments other than the default one.
-fn refuse_signals(spec: &JsonMap) -> Result<(), ProviderError> {
-    let transport = spec
-        .get("software_config_transport")
-        .and_then(|it| it.as_str());
-    let container = spec
-        .get("deployment_swift_data")
-        .and_then(|it| it.as_object());
-    let field = match (transport, container) {
-        (Some(transport), _) if transport != "POLL_SERVER_CFN" => "software_config_transport",
-        (_, Some(container)) if !container.is_empty() => "deployment_swift_data",
-        _ => return Ok(()),
-    };
-    let message = "software deployments are not supported, because their agents need signals; \
-                   remove the property, or put the configuration into `user_data`";
-    Err(ProviderError::new(ErrorKind::Document, message).at(field))
 }
 
 /// The part of a message that makes cloud-init run a text.
@@ -102,19 +131,19 @@ mod tests {
     }
 
     #[test]
-    fn transports_that_need_signals_are_refused() {
-        let spec = |json| match json {
-            serde_json::Value::Object(entries) => entries,
-            _ => JsonMap::new(),
-        };
-        let refused = refuse_signals(&spec(
-            serde_json::json!({"software_config_transport": "POLL_TEMP_URL"}),
-        ));
-        let field = refused.unwrap_err().field.unwrap_or_default();
-        assert_eq!(field.to_string(), "software_config_transport");
-        let allowed = serde_json::json!({
-            "software_config_transport": "POLL_SERVER_CFN", "deployment_swift_data": {},
-        });
-        assert!(refuse_signals(&spec(allowed)).is_ok());
+    fn an_agent_gets_its_url_besides_the_parts_of_the_text() {
+        let plain = with_agent(Some("#!/bin/sh\necho hi\n"), "http://h/u?a=1&b=2");
+        let parts = parts_of(&plain);
+        let kinds: Vec<&str> = parts.iter().map(|part| part.subtype.as_str()).collect();
+        assert_eq!(kinds, ["cloud-boothook", "x-shellscript"]);
+        let encoded = parts[0].text.split("echo ").nth(1).unwrap_or_default();
+        let encoded = encoded.split(' ').next().unwrap_or_default();
+        let metadata = STANDARD.decode(encoded).unwrap_or_default();
+        let metadata: Json = serde_json::from_slice(&metadata).unwrap_or_default();
+        let request = &metadata["os-collect-config"]["request"];
+        assert_eq!(request["metadata_url"], "http://h/u?a=1&b=2");
+        let message = with_agent(Some(&plain), "http://h/u");
+        assert_eq!(parts_of(&message).len(), 3);
+        assert_eq!(parts_of(&with_agent(None, "http://h/u")).len(), 1);
     }
 }
