@@ -3,7 +3,7 @@
 //!
 //! Not here: virtual machines, disks and packets. Nova's fake driver plays the hosts, and drivers in
 //! `counterparts/openstack/drivers` play the agents and disks, so that objects reach the states that
-//! they have in a real cloud. Swift, Octavia and Barbican are not installed.
+//! they have in a real cloud. Load balancers exist in Octavia alone: no machine carries them out.
 
 mod bootstrap;
 mod install;

@@ -22,12 +22,12 @@ def identity(cloud):
                 service_id=service.id, interface=interface, url=url, region_id=REGION
             )
     roles = {role.name: role for role in keystone.roles()}
-    for name in ("service", "heat_stack_user", "heat_stack_owner"):
+    for name in ("service", "heat_stack_user", "heat_stack_owner", "load-balancer_member"):
         roles[name] = roles.get(name) or keystone.create_role(name=name)
     # One user for all services, and a user without rights over the cloud.
     for user_name, project_name, role_names in (
         ("services", "service", ("admin", "service")),
-        ("demo", "demo", ("member", "heat_stack_owner")),
+        ("demo", "demo", ("member", "heat_stack_owner", "load-balancer_member")),
     ):
         project = keystone.create_project(name=project_name, domain_id="default")
         user = keystone.create_user(name=user_name, password=password, domain_id="default")

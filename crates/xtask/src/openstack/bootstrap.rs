@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::install::{CloudPrograms, DRIVERS, REQUIREMENTS, digest};
 use super::processes::{CloudProcesses, command, run};
-use super::services::{self, DATA, DATABASE, query, user};
+use super::services::{self, DATA, DATABASE, query};
 use super::settings::{CloudPort, CloudSettings, PARTS, PASSWORD, TEMPLATES};
 use crate::packages::cache;
 
@@ -21,7 +21,7 @@ use crate::packages::cache;
 const SEED: &str = include_str!("../../counterparts/openstack/seed.py");
 
 /// The databases of the services.
-const DATABASES: [&str; 9] = [
+const DATABASES: [&str; 11] = [
     "keystone",
     "glance",
     "placement",
@@ -31,11 +31,13 @@ const DATABASES: [&str; 9] = [
     "nova_cell1",
     "cinder",
     "heat",
+    "octavia",
+    "barbican",
 ];
 
 /// What makes the tables of each service. Most of the work is the start of Python, so the services
 /// with several programs come first.
-const SCHEMAS: [fn(&CloudSettings) -> io::Result<()>; 7] = [
+const SCHEMAS: [fn(&CloudSettings) -> io::Result<()>; 9] = [
     make_keystone,
     make_nova,
     |settings| {
@@ -44,6 +46,8 @@ const SCHEMAS: [fn(&CloudSettings) -> io::Result<()>; 7] = [
     },
     |settings| manage(settings, "cinder-manage", "cinder.conf", &["db", "sync"]),
     |settings| manage(settings, "heat-manage", "heat.conf", &["db_sync"]),
+    make_octavia,
+    make_barbican,
     |settings| manage(settings, "glance-manage", "glance-api.conf", &["db_sync"]),
     |settings| {
         manage(
@@ -56,7 +60,7 @@ const SCHEMAS: [fn(&CloudSettings) -> io::Result<()>; 7] = [
 ];
 
 /// The folders that services expect in the folder of the state.
-const FOLDERS: [&str; 8] = [
+const FOLDERS: [&str; 10] = [
     "keystone/tokens",
     "keystone/credentials",
     "glance/images",
@@ -65,6 +69,8 @@ const FOLDERS: [&str; 8] = [
     "glance/cache",
     "nova/instances",
     "cinder/coordination",
+    "octavia",
+    "swift/disk",
 ];
 
 /// The time within which Nova's scheduler must find the host.
@@ -142,7 +148,7 @@ fn install_database(settings: &CloudSettings) -> io::Result<()> {
     installer
         .arg("--no-defaults")
         .arg(format!("--datadir={}", data.display()))
-        .arg(format!("--user={}", user()?))
+        .arg(format!("--user={}", settings.user))
         .args(["--auth-root-authentication-method=normal", "--skip-test-db"]);
     run(&settings.folder, "mariadb-install-db", &mut installer)
 }
@@ -179,17 +185,11 @@ fn make_schemas(settings: &CloudSettings) -> io::Result<()> {
 fn make_keystone(settings: &CloudSettings) -> io::Result<()> {
     let keystone =
         |arguments: &[&str]| manage(settings, "keystone-manage", "keystone.conf", arguments);
-    let user = user()?;
+    let user = &settings.user;
     let address = format!("{}/v3", settings.address(CloudPort::Keystone));
     keystone(&["db_sync"])?;
     for keys in ["fernet_setup", "credential_setup"] {
-        keystone(&[
-            keys,
-            "--keystone-user",
-            &user,
-            "--keystone-group",
-            &group()?,
-        ])?;
+        keystone(&[keys, "--keystone-user", user, "--keystone-group", &group()?])?;
     }
     keystone(&[
         "bootstrap",
@@ -213,6 +213,34 @@ fn make_nova(settings: &CloudSettings) -> io::Result<()> {
     nova(&["cell_v2", "map_cell0", "--database_connection", &cell0])?;
     nova(&["cell_v2", "create_cell", "--name", "cell1"])?;
     nova(&["db", "sync"])
+}
+
+/// Makes the tables of Octavia, and the authority that signs the certificates of its machines.
+fn make_octavia(settings: &CloudSettings) -> io::Result<()> {
+    let folder = settings.state().join("octavia");
+    let mut authority = command(&settings.folder, Path::new("openssl"));
+    authority
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-days", "3650"])
+        .args(["-subj", "/CN=cloud"])
+        .arg("-passout")
+        .arg(format!("pass:{PASSWORD}"))
+        .arg("-keyout")
+        .arg(folder.join("authority.key"))
+        .arg("-out")
+        .arg(folder.join("authority.pem"));
+    run(&settings.folder, "openssl", &mut authority)?;
+    let arguments = ["upgrade", "head"];
+    manage(settings, "octavia-db-manage", "octavia.conf", &arguments)
+}
+
+fn make_barbican(settings: &CloudSettings) -> io::Result<()> {
+    let program = settings.programs.program("barbican-manage");
+    let mut manager = command(&settings.folder, &program);
+    manager
+        .args(["db", "upgrade"])
+        // It searches the folder of the user for its settings.
+        .env("HOME", settings.folder.join("settings"));
+    run(&settings.folder, "barbican-manage", &mut manager)
 }
 
 /// Runs a program of a service with its settings.

@@ -227,7 +227,8 @@ pub(super) fn kill_all(folder: &Path) {
     }
 }
 
-fn log_file(folder: &Path, name: &str) -> PathBuf {
+/// The log of a program of the cloud in this folder.
+pub(super) fn log_file(folder: &Path, name: &str) -> PathBuf {
     folder.join("logs").join(format!("{name}.log"))
 }
 

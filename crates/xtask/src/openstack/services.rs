@@ -3,10 +3,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use super::processes::{CloudProcesses, command};
+use super::processes::{CloudProcesses, command, log_file, run};
 use super::settings::{CloudPort, CloudSettings};
 use crate::servers::answers;
 
@@ -24,11 +24,22 @@ pub(super) const DATA: &str = "database";
 /// relative to a working folder, because the path of a socket is short.
 const SOCKET: &str = "server.sock";
 
-/// An API: a module of Python with a WSGI application.
+/// The script that writes the rings of Swift.
+const RINGS: &str = include_str!("../../counterparts/openstack/rings.py");
+
+/// Where a WSGI application is.
+enum ApiApplication {
+    /// In a module of Python.
+    Module(&'static str),
+    /// Its parts are in this file of the settings.
+    Pipeline(&'static str),
+}
+
+/// An API, which uWSGI serves.
 struct ApiServer {
     name: &'static str,
     port: CloudPort,
-    module: &'static str,
+    application: ApiApplication,
     /// The file of its settings, if it is an argument. Other APIs read variables.
     settings: Option<&'static str>,
 }
@@ -38,9 +49,14 @@ impl ApiServer {
         Self {
             name,
             port,
-            module,
+            application: ApiApplication::Module(module),
             settings: None,
         }
+    }
+
+    const fn piped(mut self, file: &'static str) -> Self {
+        self.application = ApiApplication::Pipeline(file);
+        self
     }
 
     const fn configured(mut self, settings: &'static str) -> Self {
@@ -50,7 +66,7 @@ impl ApiServer {
 }
 
 /// The APIs that need no bus. The first one is asked by all others.
-const APIS: [ApiServer; 7] = [
+const APIS: [ApiServer; 9] = [
     ApiServer::new("keystone", CloudPort::Keystone, "keystone.wsgi.api"),
     ApiServer::new("placement", CloudPort::Placement, "placement.wsgi.api"),
     ApiServer::new("neutron", CloudPort::Neutron, "neutron.wsgi.api"),
@@ -58,6 +74,9 @@ const APIS: [ApiServer; 7] = [
     ApiServer::new("nova-api", CloudPort::Nova, "nova.wsgi.osapi_compute"),
     ApiServer::new("cinder-api", CloudPort::Cinder, "cinder.wsgi.api").configured("cinder.conf"),
     ApiServer::new("heat-api", CloudPort::Heat, "heat.wsgi.api").configured("heat.conf"),
+    ApiServer::new("octavia-api", CloudPort::Octavia, "octavia.wsgi.api")
+        .configured("octavia.conf"),
+    ApiServer::new("barbican", CloudPort::Barbican, "").piped("barbican-paste.ini"),
 ];
 
 /// The programs that work for the APIs, with their settings.
@@ -68,6 +87,31 @@ const WORKERS: [(&str, &str); 6] = [
     ("cinder-scheduler", "cinder.conf"),
     ("cinder-volume", "cinder.conf"),
     ("heat-engine", "heat.conf"),
+];
+
+/// The worker of Octavia, with its settings and what its log says once it takes requests. A request
+/// before that would be lost.
+const BALANCERS: (&str, &str, &str) = ("octavia-worker", "octavia.conf", "Starting V2 consumer");
+
+/// The servers of Swift, with their settings and ports. The first one is for users, the others have
+/// the rings of their names.
+const SWIFT: [(&str, &str, CloudPort); 4] = [
+    ("swift-proxy-server", "swift-proxy.conf", CloudPort::Swift),
+    (
+        "swift-account-server",
+        "swift-account.conf",
+        CloudPort::SwiftAccounts,
+    ),
+    (
+        "swift-container-server",
+        "swift-container.conf",
+        CloudPort::SwiftContainers,
+    ),
+    (
+        "swift-object-server",
+        "swift-object.conf",
+        CloudPort::SwiftObjects,
+    ),
 ];
 
 /// The rows of workers that have reported since a moment.
@@ -94,7 +138,7 @@ pub(super) fn start_database(
         .arg(format!("--datadir={}", data.display()))
         .arg(format!("--socket={SOCKET}"))
         .arg(format!("--port={}", settings.port(CloudPort::Database)))
-        .arg(format!("--user={}", user()?))
+        .arg(format!("--user={}", settings.user))
         .arg("--pid-file=server.pid")
         .args(["--skip-name-resolve", "--max-connections=500"])
         .args([
@@ -189,10 +233,12 @@ pub(super) fn start_services(
     for api in &APIS[1..] {
         start_api(settings, processes, api)?;
     }
+    start_swift(settings, processes)?;
     processes.wait_for("the message bus", READY, || {
         Ok(std::net::TcpStream::connect(("127.0.0.1", bus)).is_ok())
     })?;
-    for (name, file) in WORKERS {
+    let (balancers, file, takes_requests) = BALANCERS;
+    for (name, file) in WORKERS.into_iter().chain([(balancers, file)]) {
         let mut worker = command(&settings.folder, &settings.programs.program(name));
         worker.arg("--config-file").arg(settings.file(file));
         processes.launch(name, worker)?;
@@ -200,6 +246,14 @@ pub(super) fn start_services(
     for api in &APIS[1..] {
         wait_for_api(settings, processes, api)?;
     }
+    for (name, _, port) in SWIFT {
+        let address = settings.address(port);
+        processes.wait_for(name, READY, || Ok(answers(&address)))?;
+    }
+    let log = log_file(&settings.folder, balancers);
+    processes.wait_for(balancers, READY, || {
+        Ok(fs::read_to_string(&log)?.contains(takes_requests))
+    })?;
     let reports = REPORTS.replace("@since@", &since);
     processes.wait_for("the reports of all workers", READY, || {
         let reported: usize = query(settings, &reports)?.parse().unwrap_or(0);
@@ -220,8 +274,6 @@ fn start_api(
     server
         .arg("--http-socket")
         .arg(format!("127.0.0.1:{}", settings.port(api.port)))
-        .arg("--module")
-        .arg(api.module)
         .arg("--venv")
         .arg(&settings.programs.packages)
         .args(["--processes", "1", "--threads", "8", "--enable-threads"])
@@ -230,6 +282,8 @@ fn start_api(
         .args(["--buffer-size", "65535"])
         // uWSGI closes each connection. Without the header a client may use it again.
         .args(["--add-header", "Connection: close"])
+        // Barbican searches the folder of the user for its settings.
+        .env("HOME", &folder)
         .env("OS_KEYSTONE_CONFIG_FILES", settings.file("keystone.conf"))
         .env("OS_GLANCE_CONFIG_DIR", &folder)
         .env("OS_PLACEMENT_CONFIG_DIR", &folder)
@@ -237,6 +291,12 @@ fn start_api(
         .env("OS_NEUTRON_CONFIG_FILES", "neutron.conf")
         .env("OS_NOVA_CONFIG_DIR", &folder)
         .env("OS_NOVA_CONFIG_FILES", nova_files.join(";"));
+    match api.application {
+        ApiApplication::Module(module) => server.arg("--module").arg(module),
+        ApiApplication::Pipeline(file) => server
+            .arg("--paste")
+            .arg(format!("config:{}", settings.file(file).display())),
+    };
     if let Some(file) = api.settings {
         let file = settings.file(file);
         server
@@ -244,6 +304,25 @@ fn start_api(
             .arg(format!("--config-file {}", file.display()));
     }
     processes.launch(api.name, server)
+}
+
+/// Starts the servers of Swift. Their rings have the ports of this cloud, so each start writes them.
+fn start_swift(settings: &CloudSettings, processes: &mut CloudProcesses) -> io::Result<()> {
+    let mut rings = command(&settings.folder, &settings.programs.program("python"));
+    rings
+        .args(["-c", RINGS])
+        .arg(settings.folder.join("settings"));
+    for (name, _, port) in &SWIFT[1..] {
+        let ring = name.split('-').nth(1).unwrap_or_default();
+        rings.arg(format!("{ring}={}", settings.port(*port)));
+    }
+    run(&settings.folder, "swift-rings", &mut rings)?;
+    for (name, file, _) in SWIFT {
+        let mut server = command(&settings.folder, &settings.programs.program(name));
+        server.arg(settings.file(file));
+        processes.launch(name, server)?;
+    }
+    Ok(())
 }
 
 fn wait_for_api(
@@ -278,13 +357,4 @@ pub(super) fn query(settings: &CloudSettings, statements: &str) -> io::Result<St
             text(&output.stderr)
         )))
     }
-}
-
-/// The name of the user of this program.
-///
-/// # Errors
-/// If the system does not know it.
-pub(super) fn user() -> io::Result<String> {
-    let output = Command::new("id").arg("-un").output()?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::install::CloudPrograms;
 
@@ -20,7 +21,7 @@ macro_rules! setting {
 }
 
 /// The templates of the files, with the names of the files.
-pub(super) const TEMPLATES: [(&str, &str); 9] = [
+pub(super) const TEMPLATES: [(&str, &str); 17] = [
     setting!("keystone.conf"),
     setting!("glance-api.conf"),
     setting!("placement.conf"),
@@ -28,12 +29,21 @@ pub(super) const TEMPLATES: [(&str, &str); 9] = [
     setting!("nova.conf"),
     setting!("cinder.conf"),
     setting!("heat.conf"),
+    setting!("octavia.conf"),
+    setting!("barbican.conf"),
+    setting!("barbican-paste.ini"),
+    setting!("swift.conf"),
+    setting!("swift-account.conf"),
+    setting!("swift-container.conf"),
+    setting!("swift-object.conf"),
+    setting!("swift-proxy.conf"),
     setting!("rabbitmq.conf"),
     setting!("clouds.yaml"),
 ];
 
 /// The parts that templates include. A part may include a later one.
-pub(super) const PARTS: [(&str, &str); 3] = [
+pub(super) const PARTS: [(&str, &str); 4] = [
+    ("swift", setting!("swift.part").1),
     ("tokens", setting!("tokens.part").1),
     ("login", setting!("login.part").1),
     ("common", setting!("common.part").1),
@@ -59,6 +69,13 @@ pub(super) enum CloudPort {
     Nova,
     Cinder,
     Heat,
+    Octavia,
+    Barbican,
+    /// The server of Swift that users ask.
+    Swift,
+    SwiftAccounts,
+    SwiftContainers,
+    SwiftObjects,
     Database,
     Bus,
     /// The connections between nodes of Erlang.
@@ -105,6 +122,8 @@ pub(super) struct CloudSettings {
     /// The folder of the cloud: settings, logs and state. It has no links in it.
     pub(super) folder: PathBuf,
     pub(super) programs: CloudPrograms,
+    /// The name of the user of this program.
+    pub(super) user: String,
     base: u16,
     /// Keeps the ports.
     _ports: PortBlock,
@@ -114,12 +133,13 @@ impl CloudSettings {
     /// Takes ports for a cloud with this folder.
     ///
     /// # Errors
-    /// If there are no free ports.
+    /// If there are no free ports, or the system does not know the user.
     pub(super) fn new(folder: PathBuf, programs: CloudPrograms) -> io::Result<Self> {
         let ports = PortBlock::take()?;
         Ok(Self {
             folder,
             programs,
+            user: user()?,
             base: ports.base()?,
             _ports: ports,
         })
@@ -159,7 +179,7 @@ impl CloudSettings {
     }
 
     /// The catalogue: type, name and address of each service. A service that is added needs a row.
-    pub(super) fn catalogue(&self) -> [(&'static str, &'static str, String); 7] {
+    pub(super) fn catalogue(&self) -> [(&'static str, &'static str, String); 10] {
         let at = |port, path: &str| format!("{}{path}", self.address(port));
         [
             ("identity", "keystone", at(CloudPort::Keystone, "/v3")),
@@ -172,6 +192,13 @@ impl CloudSettings {
                 "orchestration",
                 "heat",
                 at(CloudPort::Heat, "/v1/%(project_id)s"),
+            ),
+            ("load-balancer", "octavia", at(CloudPort::Octavia, "")),
+            ("key-manager", "barbican", at(CloudPort::Barbican, "")),
+            (
+                "object-store",
+                "swift",
+                at(CloudPort::Swift, "/v1/AUTH_%(project_id)s"),
             ),
         ]
     }
@@ -191,14 +218,22 @@ impl CloudSettings {
     /// Fills a template with the values of this cloud.
     fn fill(&self, template: &str) -> String {
         let path = |path: &Path| path.display().to_string();
+        let port = |port| self.port(port).to_string();
         let values = [
             ("folder", path(&self.folder)),
+            ("settings", path(&self.folder.join("settings"))),
             ("state", path(&self.state())),
             ("packages", path(&self.programs.packages)),
             ("database", self.database()),
             ("bus", self.bus()),
             ("keystone", self.address(CloudPort::Keystone)),
             ("glance", self.address(CloudPort::Glance)),
+            ("barbican", self.address(CloudPort::Barbican)),
+            ("swift-proxy", port(CloudPort::Swift)),
+            ("swift-account", port(CloudPort::SwiftAccounts)),
+            ("swift-container", port(CloudPort::SwiftContainers)),
+            ("swift-object", port(CloudPort::SwiftObjects)),
+            ("user", self.user.clone()),
             ("nothing", self.address(CloudPort::Nothing)),
             ("password", PASSWORD.to_owned()),
         ];
@@ -211,6 +246,15 @@ impl CloudSettings {
             text.replace(&format!("@{name}@"), value)
         })
     }
+}
+
+/// The name of the user of this program.
+///
+/// # Errors
+/// If the system does not know it.
+fn user() -> io::Result<String> {
+    let output = Command::new("id").arg("-un").output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 #[cfg(test)]
