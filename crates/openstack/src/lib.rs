@@ -18,6 +18,8 @@
 
 pub mod catalog;
 mod client;
+mod data;
+mod functions;
 pub mod heat;
 mod managed;
 pub mod packed;

@@ -2,7 +2,9 @@
 
 mod attachment;
 mod compute;
+pub(crate) mod constraints;
 mod identity;
+mod image;
 mod kinds;
 mod network;
 mod quota;
@@ -22,6 +24,7 @@ static OF_FILES: &[&[&dyn Handler]] = &[
     volume_type::TYPES,
     quota::TYPES,
     identity::TYPES,
+    image::TYPES,
 ];
 
 /// All types with a handler.

@@ -9,7 +9,9 @@
 )]
 
 mod compute;
+mod constraints;
 mod identity;
+mod image;
 mod network;
 mod servers;
 mod support;

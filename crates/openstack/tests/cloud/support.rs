@@ -5,11 +5,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use blueprint::{Address, Value};
+use expr::Arguments;
 use provider::json::{from_json, to_json};
 use provider::{
-    Applied, ApplyRequest, Call, Configuration, Observed, Operation, PlanMode, PlanPhase,
-    PlanRequest, Planned, Provider as _, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready,
-    Session,
+    Applied, ApplyRequest, Call, CheckRequest, Configuration, InvokeRequest, Observed, Operation,
+    PlanMode, PlanPhase, PlanRequest, Planned, Provider as _, ProviderError, ReadOutcome,
+    ReadRequest, Readiness, Ready, Session,
 };
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
@@ -110,6 +111,58 @@ impl Peer {
         };
         live.apply(Operation::Create, &spec).await?;
         Ok(live)
+    }
+
+    /// What the provider refuses of a spec: the places and the reasons.
+    pub(crate) async fn refused(&self, type_name: &str, spec: Json) -> Vec<(String, String)> {
+        let spec = from_json(&spec);
+        let request = CheckRequest {
+            type_name,
+            spec: &spec,
+        };
+        let call = self.call("checked", "checked");
+        let findings = self.session.check(&call, request).await.unwrap();
+        let refused = findings.diagnostics.into_iter();
+        refused
+            .map(|it| (it.path.to_string(), it.summary))
+            .collect()
+    }
+
+    /// Calls the function that finds an object.
+    pub(crate) async fn object_id(&self, kind: &str, name: &str) -> Result<String, ProviderError> {
+        let arguments = [kind, name].map(Value::text).to_vec();
+        let request = InvokeRequest {
+            function: "openstack/object_id",
+            arguments: &Arguments::Positional(arguments),
+            preview: true,
+        };
+        let answer = self
+            .session
+            .invoke(&self.call("asked", "asked"), request)
+            .await?;
+        Ok(answer.as_text().unwrap().to_owned())
+    }
+
+    /// Creates a resource whose object is made and then fails. Returns the error, and the resource
+    /// as it is recorded.
+    pub(crate) async fn create_partly(
+        &self,
+        type_name: &'static str,
+        name: &str,
+        spec: Json,
+    ) -> (ProviderError, Live<'_>) {
+        let token = format!("{}-{name}", self.run);
+        let mut live = Live {
+            peer: self,
+            type_name,
+            call: self.call(name, &token),
+            inputs: with_defaults(type_name, &spec),
+            applied: Applied::ready("", Value::Null),
+            broken: Vec::new(),
+        };
+        let error = live.apply(Operation::Create, &spec).await.err().unwrap();
+        live.applied = *error.partial.clone().unwrap();
+        (error, live)
     }
 }
 
