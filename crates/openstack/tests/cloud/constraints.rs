@@ -1,4 +1,5 @@
-//! Names and ids that templates write: they are checked before anything changes.
+//! Names and ids that documents write: they are checked before anything changes. Data sources find
+//! objects by their names.
 
 use provider::ErrorKind;
 use serde_json::json;
@@ -95,5 +96,39 @@ async fn kinds_of_constraints_find_objects() {
             .unwrap()
             .message
             .contains("did you mean `nova.flavor`?")
+    );
+}
+
+#[tokio::test]
+async fn data_sources_find_objects() {
+    let Some(peer) = Peer::of("demo").await else {
+        return;
+    };
+    let nets = peer
+        .fetched("OS::Neutron::Net", &[("name", "public")])
+        .await;
+    assert_eq!(nets.len(), 1);
+    assert_eq!(
+        (&nets[0]["name"], &nets[0]["external"]),
+        (&json!("public"), &json!(true))
+    );
+    let subnets = peer.fetched("OS::Neutron::Subnet", &[]).await;
+    let of_net = |subnet: &serde_json::Value| subnet["network_id"] == nets[0]["id"];
+    assert!(subnets.iter().any(of_net));
+    let groups = peer
+        .fetched("OS::Neutron::SecurityGroup", &[("name", "default")])
+        .await;
+    assert!(groups.iter().all(|group| group["name"] == "default"));
+    let images = peer
+        .fetched("OS::Glance::Image", &[("name", "cirros")])
+        .await;
+    assert_eq!(images[0]["status"], "active");
+    let flavors = peer.fetched("OS::Nova::Flavor", &[]).await;
+    let tiny = flavors.iter().find(|flavor| flavor["name"] == "m1.tiny");
+    assert_eq!(tiny.unwrap()["is_public"], true);
+    assert!(
+        peer.fetched("OS::Neutron::Net", &[("name", "no-such-one")])
+            .await
+            .is_empty()
     );
 }

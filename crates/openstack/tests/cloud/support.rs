@@ -8,9 +8,9 @@ use blueprint::{Address, Value};
 use expr::Arguments;
 use provider::json::{from_json, to_json};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, Configuration, InvokeRequest, Observed, Operation,
-    PlanMode, PlanPhase, PlanRequest, Planned, Provider as _, ProviderError, ReadOutcome,
-    ReadRequest, Readiness, Ready, Session,
+    Applied, ApplyRequest, Call, CheckRequest, Configuration, FetchRequest, InvokeRequest,
+    Observed, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Provider as _, ProviderError,
+    ReadOutcome, ReadRequest, Readiness, Ready, Session,
 };
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
@@ -125,6 +125,25 @@ impl Peer {
         let refused = findings.diagnostics.into_iter();
         refused
             .map(|it| (it.path.to_string(), it.summary))
+            .collect()
+    }
+
+    /// The objects of a data source with these values of fields.
+    pub(crate) async fn fetched(&self, type_name: &str, filters: &[(&str, &str)]) -> Vec<Json> {
+        let filters = filters.iter();
+        let filters =
+            filters.map(|(field, value)| ((*field).into(), "=".into(), Value::text(*value)));
+        let filters: Vec<_> = filters.collect();
+        let request = FetchRequest {
+            type_name,
+            filters: &filters,
+            annotations: &Value::Null,
+        };
+        let call = self.call("fetched", "fetched");
+        let fetched = self.session.fetch(&call, request).await.unwrap();
+        let candidates = fetched.candidates.iter();
+        candidates
+            .map(|it| to_json(&it.fields).unwrap().0)
             .collect()
     }
 
