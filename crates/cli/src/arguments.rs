@@ -303,6 +303,9 @@ pub(crate) struct Validate {
     /// Show every diagnostic in full, on a terminal too
     #[arg(long)]
     pub(crate) all: bool,
+    /// Also ask clouds whether they have the objects that the documents name
+    #[arg(long)]
+    pub(crate) deep: bool,
 }
 
 /// Show what a deploy would change

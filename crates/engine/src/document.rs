@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::phases::check::{self, CheckContext, Resolutions};
 use crate::phases::run::Shell;
-use crate::phases::{Checked, Documents, Given, Pinned, PinnedDocument, ReadingContext};
+use crate::phases::{
+    CheckDepth, Checked, Documents, Given, Pinned, PinnedDocument, ReadingContext, World,
+};
 use blueprint::{Blueprint, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files};
 use source::Location;
@@ -247,8 +249,9 @@ impl Document {
     }
 
     /// Adds to `found` the diagnostics of a plan with these inputs that need no question to the
-    /// world.
-    pub async fn check_offline(&mut self, given: &Given) {
+    /// world. With a shell that is not offline, the clouds that it reaches are asked whether they
+    /// have the objects that the document names.
+    pub async fn check_offline(&mut self, given: &Given, clouds: Option<&Shell>) {
         let transformed = self.transformed().await;
         let Some(documents) = transformed.or_else(|| self.documents.clone()) else {
             return;
@@ -256,7 +259,11 @@ impl Document {
         if self.found.has_errors() {
             return;
         }
-        let shell = self.offline_shell();
+        let own = self.offline_shell();
+        let world: (&dyn World, CheckDepth) = match clouds {
+            Some(shell) => (shell, CheckDepth::Clouds),
+            None => (&own, CheckDepth::Documents),
+        };
         let catalogs = &self.library.catalogs;
         let functions = self.library.functions.clone();
         crate::phases::check_offline(
@@ -264,7 +271,7 @@ impl Document {
             given,
             catalogs,
             functions,
-            &shell,
+            world,
             &mut self.found,
         )
         .await;

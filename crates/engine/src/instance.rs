@@ -305,6 +305,18 @@ impl Session {
         })
     }
 
+    /// Returns the instance that a document is deployed as if no state says otherwise.
+    pub(crate) fn instance_without_state(&self, source: &DocumentSource) -> InstanceName {
+        if let Some(name) = &self.config.instance {
+            return name.clone();
+        }
+        let stated = stated_in(source, &self.installed.dialects);
+        stated.map_or_else(
+            || derived(source.path.as_deref(), &source.folder),
+            |name| InstanceName::from_free_text(&name),
+        )
+    }
+
     /// Returns the path of a document as the state stores it.
     pub(crate) fn stored_path(&self, source: &DocumentSource) -> String {
         let path = source.stored_path(&self.place.base());

@@ -8,7 +8,7 @@ pub use ::plan::model::{
     Action, Batch, ChildChange, ExportAction, ExportChange, LeftAlone, LinkChange,
     LinkEffectChange, PinnedDocument, PlannedStop, Purpose, Reason, Step, StepLinks,
 };
-pub use ::plan::offline::check_offline;
+pub use ::plan::offline::{CheckDepth, check_offline};
 pub use ::plan::options::{Adoption, DriftPolicy, ForeignObject, Options, Refresh, StateEdit};
 pub use ::plan::plan;
 pub use ::plan::plan::{Plan, Request, Staged, StepSource, is_current};

@@ -23,7 +23,7 @@ use crate::installed::{Access, Installed};
 use crate::key;
 use crate::library::{Closer, Library, Selection};
 use crate::paths::absolute;
-use crate::phases::Documents;
+use crate::phases::{CheckDepth, Documents};
 use crate::place::StatePlace;
 use crate::read_parts::read_parts;
 use crate::recorded_instances::{RecordedInstances, open_store};
@@ -81,6 +81,8 @@ pub struct Session {
     pub place: StatePlace,
     /// Whether warnings are errors.
     pub strict: bool,
+    /// How deep documents are checked.
+    pub depth: CheckDepth,
     /// Seals and opens secrets.
     sealer: Sealer,
     /// The state, opened for reading at the first request.
@@ -122,6 +124,7 @@ impl Session {
             library,
             place,
             strict,
+            depth: CheckDepth::default(),
             sealer,
             reader: Mutex::default(),
         })
@@ -146,6 +149,7 @@ impl Session {
             library,
             place,
             strict,
+            depth: CheckDepth::default(),
             sealer,
             reader: Mutex::default(),
         })

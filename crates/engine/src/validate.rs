@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::phases::{Checked, Given};
+use crate::phases::{CheckDepth, Checked, Given};
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostics, Files, Severity};
 use dialect::Dialects;
@@ -253,8 +253,26 @@ impl Session {
         frontend: &mut dyn Frontend,
     ) -> Result<Document, Error> {
         let (mut document, given) = self.check_given(source, inputs, frontend).await?;
-        document.check_offline(&given).await;
+        self.check_given_values(&mut document, &given).await?;
         Ok(document)
+    }
+
+    /// Adds the diagnostics that need values: those of the document, and at the depth of the session
+    /// those that clouds find.
+    async fn check_given_values(
+        &self,
+        document: &mut Document,
+        given: &Given,
+    ) -> Result<(), Error> {
+        if self.depth == CheckDepth::Documents || document.checked.is_none() {
+            document.check_offline(given, None).await;
+            return Ok(());
+        }
+        let instance = self.instance_without_state(&document.source);
+        let folder = document.source.folder.clone();
+        let shell = self.shell(&instance, &folder)?;
+        document.check_offline(given, Some(&shell)).await;
+        Ok(())
     }
 
     /// Checks a document as [`Session::validate`] does, reports all diagnostics and counts them.
@@ -277,7 +295,7 @@ impl Session {
                 .found
                 .retain(|one| one.code.name != dialect::codes::UNDECLARED_VARIABLE.name);
         }
-        document.check_offline(&given).await;
+        self.check_given_values(&mut document, &given).await?;
         raise_warnings(self.strict, &mut document.found);
         counting.found(&document.found, &document.files);
         let mut why: Vec<String> = Vec::new();

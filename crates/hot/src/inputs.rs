@@ -12,6 +12,7 @@ use super::refusal::ValueRefusal;
 use super::version::Version;
 use dialect::GivenValue;
 use dialect::codes::{MISSING_FIELD, MISSING_SPEC_FIELD, NEWER_THAN_VERSION, UNKNOWN_KEY};
+use dialect::rules::InputQuestion;
 
 /// Parses the schema of a parameter and reports its mistakes.
 pub(super) fn schema(
@@ -95,6 +96,37 @@ pub(super) fn is_immutable(name: &str, input: &Input) -> bool {
     // Most schemas do not have this key, so parsing is avoided.
     input.rules.get("immutable").is_some()
         && schema_of(name, input).is_some_and(|schema| schema.immutable)
+}
+
+/// The function that finds an object of the cloud by its name or id, and refuses other values.
+const OBJECT_FUNCTION: &str = "openstack/object_id";
+
+/// The questions about the objects of the cloud that the constraints of a parameter ask for.
+pub(super) fn questions(name: &str, input: &Input, value: &Value) -> Vec<InputQuestion> {
+    // Most schemas do not have this key, so parsing is avoided.
+    if input.rules.get("constraints").is_none() {
+        return Vec::new();
+    }
+    let Some(schema) = schema_of(name, input) else {
+        return Vec::new();
+    };
+    let bare = value.revealed();
+    let texts: Vec<Value> = match &bare {
+        Value::List(items) => items.iter().cloned().collect(),
+        one => vec![one.clone()],
+    };
+    let rules = schema.constraints.iter().filter_map(|it| it.cloud_rule());
+    let questions = rules.flat_map(|rule| {
+        // Heat takes the empty text for no key pair.
+        let asked = texts.iter().map(pycompat::text);
+        let asked = asked.filter(move |text| rule != "nova.keypair" || !text.is_empty());
+        asked.map(move |text| InputQuestion {
+            function: OBJECT_FUNCTION,
+            arguments: vec![Value::text(rule), Value::from(text)],
+            note: &codes::NOT_CHECKED_OFFLINE,
+        })
+    });
+    questions.collect()
 }
 
 /// The value from `parameter_defaults` that replaces the schema's own default.
@@ -200,4 +232,40 @@ pub(super) fn child_input_value(
         found.push(refusal.at(at_default.unwrap_or(place)));
     }
     value.map(|value| value.tainted(input.secret))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dialect::rules::InputQuestion;
+
+    #[test]
+    fn constraints_on_objects_of_the_cloud_are_questions() {
+        let constraint = |name: &str| Value::map([("custom_constraint", Value::text(name))]);
+        let input = |names: &[&str]| Input {
+            rules: Value::map([
+                ("type", Value::text("comma_delimited_list")),
+                (
+                    "constraints",
+                    Value::list(names.iter().map(|it| constraint(it))),
+                ),
+            ]),
+            ..Input::optional_untyped(Span::NONE)
+        };
+        let asked = |names: &[&str], values: &[&str]| {
+            let value = Value::list(values.iter().copied().map(Value::text));
+            let questions = questions("p", &input(names), &value).into_iter();
+            let texts = questions.map(|InputQuestion { arguments, .. }| {
+                let texts = arguments.iter().filter_map(Value::as_text);
+                texts.collect::<Vec<_>>().join(" ")
+            });
+            texts.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            asked(&["net_cidr", "neutron.network"], &["a", "b"]),
+            ["neutron.network a", "neutron.network b"]
+        );
+        assert_eq!(asked(&["nova.keypair"], &["", "k"]), ["nova.keypair k"]);
+        assert!(asked(&["ip_addr"], &["a"]).is_empty());
+    }
 }

@@ -18,8 +18,8 @@ use super::{computed_parts, groups, inputs, messages, naming, outputs, resources
 use dialect::codes::UNKNOWN_RESOURCE;
 use dialect::rules::{
     Absence, Checks, ChildRules, DialectRules, DocumentName, ExpansionRules, GivenValue,
-    InputRules, MessageRules, NamingRules, NativeInput, NativePassedInput, NativeSpec, Reads,
-    ReferenceRules, SizeRules, SpecAt, SpecRules,
+    InputQuestion, InputRules, MessageRules, NamingRules, NativeInput, NativePassedInput,
+    NativeSpec, Reads, ReferenceRules, SizeRules, SpecAt, SpecRules,
 };
 use dialect::{DialectLimits, EvaluateFn, Expanded, ExpansionContext, ExpressionPlace, Mistake};
 
@@ -86,6 +86,10 @@ impl InputRules for HotRules {
 
     fn is_immutable(&self, name: &Name, input: &Input) -> bool {
         inputs::is_immutable(name, input)
+    }
+
+    fn questions(&self, name: &Name, input: &Input, value: &Value) -> Vec<InputQuestion> {
+        inputs::questions(name, input, value)
     }
 }
 

@@ -20,10 +20,6 @@ use serde_json::{Map, Value as Json, json};
 use crate::client::{Cloud, Service, ServiceRequest};
 use crate::types;
 
-/// The function that returns a stack, by its name or id. It is no function of documents, so it is
-/// not in the catalogue.
-pub const STACK_FUNCTION: &str = "openstack/stack";
-
 /// The levels of nested stacks that are asked for. Heat has its own limit below this one.
 const LEVELS: &str = "50";
 

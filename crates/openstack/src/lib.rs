@@ -19,6 +19,8 @@
 
 pub mod catalog;
 mod client;
+mod data;
+mod functions;
 pub mod heat;
 mod heat_stacks;
 mod managed;
@@ -29,6 +31,6 @@ mod provider_types;
 mod session;
 mod types;
 
-pub use self::heat_stacks::STACK_FUNCTION;
+pub use self::functions::STACK_FUNCTION;
 pub use self::provider::{OpenStackProvider, provider};
 pub use self::provider_types::{NAME, NAMESPACES};

@@ -11,13 +11,10 @@ use expr::FunctionDef;
 use crate::client::CloudSettings;
 use crate::managed::Handler;
 use crate::packed::PackedTypes;
-use crate::{catalog, heat, types};
+use crate::{catalog, functions, heat, types};
 
 /// The name of the provider: the key of its settings.
 pub const NAME: &str = "openstack";
-
-/// The function that returns the project of a configuration, for `OS::project_id` in templates.
-const PROJECT_FUNCTION: &str = "openstack/project_id";
 
 /// The namespaces of the provider: those of the services, and `OS::Heat`.
 pub const NAMESPACES: &[&str] = &ALL_NAMESPACES;
@@ -39,7 +36,7 @@ pub(crate) static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let source = ProviderTypes {
         services: catalog::types(),
         heat: heat::described(),
-        project: services.functions.first().cloned().map(Arc::new),
+        functions: services.functions.iter().cloned().map(Arc::new).collect(),
         managed: types::all()
             .map(|it| (it.type_name(), OnceLock::new()))
             .collect(),
@@ -50,6 +47,7 @@ pub(crate) static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
         name: Some(NAME.into()),
         docs: services.docs.clone(),
         resource_types: heat.resource_types.clone(),
+        data_source_types: services.data_source_types.clone(),
         settings: CloudSettings::declared(),
         source: Some(Arc::new(source)),
         ..Catalog::default()
@@ -66,8 +64,8 @@ pub(crate) fn resource_type(name: &str) -> Option<Arc<ResourceType>> {
 struct ProviderTypes {
     services: Arc<PackedTypes>,
     heat: Arc<PackedTypes>,
-    /// The function that returns the project of a configuration.
-    project: Option<Arc<FunctionDef>>,
+    /// The functions, with their names below the provider in [`functions::ALL`].
+    functions: Vec<Arc<FunctionDef>>,
     /// The types with a handler, each read on first use.
     managed: IndexMap<&'static str, OnceLock<Option<Arc<ResourceType>>>>,
 }
@@ -110,10 +108,12 @@ impl TypeSource for ProviderTypes {
     }
 
     fn function(&self, name: &str) -> Option<Arc<FunctionDef>> {
-        self.project.clone().filter(|_| name == PROJECT_FUNCTION)
+        let own = name.strip_prefix(NAME)?.strip_prefix('/')?;
+        let found = self.functions.iter().find(|it| it.name.as_ref() == own);
+        found.cloned()
     }
 
     fn function_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
-        Box::new(std::iter::once(PROJECT_FUNCTION))
+        Box::new(functions::ALL.into_iter())
     }
 }

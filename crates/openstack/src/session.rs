@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use ::provider::json::from_json;
 use ::provider::{
-    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, InvokeRequest,
-    Operation, PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest, Readiness,
-    ResourceType, Session,
+    Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, FetchRequest,
+    Fetched, InvokeRequest, Operation, PlanRequest, Planned, ProviderError, ReadOutcome,
+    ReadRequest, Readiness, ResourceType, Session,
 };
-use blueprint::Value;
+use blueprint::{FieldPath, Value};
 use tokio::sync::OnceCell;
 
 use crate::client::{Cloud, CloudSettings};
 use crate::heat::HeatProvider;
-use crate::heat_stacks::{STACK_FUNCTION, read_stack};
-use crate::managed::{CloudCall, Handler, IdTrust, NameCache, wrong_names};
-use crate::provider_types::resource_type;
-use crate::types;
+use crate::managed::{CloudCall, Handler, IdTrust, NameCache, json_of, wrong_names};
+use crate::provider_types::{CATALOG, resource_type};
+use crate::types::constraints::broken_rules;
+use crate::{data, functions, types};
 
 /// A configured cloud.
 pub(crate) struct OpenStackSession {
@@ -93,7 +93,11 @@ impl OpenStackSession {
             .table()
             .map_or(&[][..], |table| table.properties);
         let wrong = wrong_names(on, properties, request.spec).await?;
-        for (path, reason) in wrong {
+        let broken = broken_rules(on, &json_of(request.spec)?).await?;
+        // A rule of the catalogue says the same as a reference of the table.
+        let is_new = |(path, _): &(FieldPath, String)| wrong.iter().all(|(known, _)| known != path);
+        let broken: Vec<_> = broken.into_iter().filter(is_new).collect();
+        for (path, reason) in wrong.into_iter().chain(broken) {
             findings.refuse(path, reason);
         }
         Ok(findings)
@@ -199,24 +203,24 @@ impl Session for OpenStackSession {
         })
     }
 
+    fn fetch<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(async move {
+            let ty = CATALOG.data_source_type(request.type_name);
+            let schema = ty.map(|ty| ty.schema.clone()).unwrap_or_default();
+            data::fetch(self.cloud().await?, &schema, request).await
+        })
+    }
+
     fn invoke<'a>(
         &'a self,
         _call: &'a Call,
         request: InvokeRequest<'a>,
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
-        Box::pin(async move {
-            let function = request.function;
-            if function.rsplit('/').next() == Some("project_id") {
-                return Ok(Value::text(self.cloud().await?.project.as_str()));
-            }
-            if function == STACK_FUNCTION {
-                let named = request.arguments.values().next().and_then(Value::as_text);
-                let stack = read_stack(self.cloud().await?, named.unwrap_or_default()).await?;
-                return Ok(from_json(&stack));
-            }
-            let message = format!("there is no function `{function}` here");
-            Err(ProviderError::new(ErrorKind::Document, message))
-        })
+        Box::pin(async move { functions::invoke(self.cloud().await?, &self.names, request).await })
     }
 
     fn poll_ready<'a>(

@@ -20,6 +20,7 @@ pub mod exports;
 pub mod generation;
 mod immutable;
 mod imports;
+mod input_questions;
 pub mod levels;
 pub mod linked;
 pub mod links;

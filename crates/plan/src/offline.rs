@@ -27,20 +27,32 @@ use understand::documents::Documents;
 use crate::claims::{Claim, claimed_twice, names_its_objects};
 use crate::draft::Draft;
 use crate::drafting::level::settle_level;
+use crate::input_questions::ask_about_inputs;
 use crate::levels::{levels, live_locals};
-use crate::provider_diagnostics::report;
+use crate::provider_diagnostics::{provider_failed, report};
 
 /// The most members of one resource that are shown to their provider. All members share a template
 /// and its mistakes.
 const MEMBERS: usize = 100;
 
-/// Evaluates documents without the world and reports their mistakes, each once.
+/// How deep documents are checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CheckDepth {
+    /// Nothing outside is asked.
+    #[default]
+    Documents,
+    /// Providers ask what they manage: whether a cloud has the objects that a document names.
+    Clouds,
+}
+
+/// Evaluates documents without the world and reports their mistakes, each once. At the depth of
+/// [`CheckDepth::Clouds`], the world must not be offline.
 pub async fn check_offline(
     documents: Arc<Documents>,
     given: &Given,
     catalogs: &Catalogs,
     functions: Arc<FunctionTable>,
-    world: &dyn World,
+    (world, depth): (&dyn World, CheckDepth),
     found: &mut Diagnostics,
 ) {
     if documents.is_incomplete() {
@@ -61,6 +73,7 @@ pub async fn check_offline(
         catalogs,
         functions: &functions,
         world,
+        depth,
     };
     let mut evaluation = facts.evaluate(IndexMap::default(), &mut mistakes).await;
     let unreadable = unreadable_files(&mut evaluation, world).await;
@@ -77,6 +90,9 @@ pub async fn check_offline(
     }
     mistakes.retain(|one| reported.insert((one.code.name, one.span(), one.message.clone())));
     found.append(mistakes);
+    if depth == CheckDepth::Clouds {
+        ask_about_inputs(&evaluation, given, catalogs, world, found).await;
+    }
 }
 
 /// The facts of an offline evaluation.
@@ -86,6 +102,14 @@ struct OfflineFacts<'a> {
     catalogs: &'a Catalogs,
     functions: &'a Arc<FunctionTable>,
     world: &'a dyn World,
+    depth: CheckDepth,
+}
+
+/// Whom providers ask about specs.
+#[derive(Clone, Copy)]
+struct Asking<'a> {
+    world: &'a dyn World,
+    depth: CheckDepth,
 }
 
 impl OfflineFacts<'_> {
@@ -121,7 +145,11 @@ impl OfflineFacts<'_> {
                 mistakes,
             )
             .await;
-            ask_providers(&evaluation, &resources, self.world, &mut claims, mistakes).await;
+            let answers = Asking {
+                world: self.world,
+                depth: self.depth,
+            };
+            ask_providers(&evaluation, &resources, answers, &mut claims, mistakes).await;
         }
         for name in documents.root().blueprint().exports.keys() {
             // An export of something absent is left out; nothing else is needed here.
@@ -139,7 +167,7 @@ type Claims = std::collections::HashMap<Claim, Address, foldhash::fast::FixedSta
 async fn ask_providers(
     evaluation: &Evaluation,
     resources: &[u32],
-    world: &dyn World,
+    Asking { world, depth }: Asking<'_>,
     claims: &mut Claims,
     found: &mut Diagnostics,
 ) {
@@ -170,14 +198,19 @@ async fn ask_providers(
         };
         let site = evaluation.site_of(Some(*index));
         for (address, spec) in members {
-            // A provider that fails is reported at stage, where its answer is needed.
             let target = ResourceTarget::new(address, &ty.name, site.borrowed());
             let request = CheckRequest {
                 type_name: &ty.name,
                 spec,
             };
-            let Ok(checked) = world.check(target, request).await else {
-                continue;
+            let checked = match world.check(target, request).await {
+                Ok(checked) => checked,
+                // A provider that fails is reported at stage, where its answer is needed.
+                Err(_) if depth == CheckDepth::Documents => continue,
+                Err(error) => {
+                    found.push(provider_failed(address, resource.span, &error));
+                    continue;
+                }
             };
             let mut mistakes = Diagnostics::new();
             report(

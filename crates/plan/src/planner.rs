@@ -37,6 +37,7 @@ use crate::draft::Draft;
 use crate::drafting;
 use crate::drafting::{deletions, preflight, recorded};
 use crate::drift::Drifted;
+use crate::input_questions::ask_about_inputs;
 use crate::model::{
     Action, AddressSet, ChildChange, ExportAction, ExportChange, PinnedDocument, Purpose, Step,
 };
@@ -243,6 +244,16 @@ impl<'a> Planner<'a> {
             world: self.world,
         };
         let draft = drafting::draft(&mut evaluation, with, &mut self.mistakes).await;
+        if !self.options.simulated {
+            ask_about_inputs(
+                &evaluation,
+                &self.given,
+                &self.catalogs,
+                self.world,
+                &mut self.mistakes,
+            )
+            .await;
+        }
         self.newly_marked = draft.newly_marked.clone();
         if !draft.newly_marked.is_empty() && !self.drift.is_empty() {
             self.drift = drift::observed_drift(&self.snapshot, &self.catalogs, &self.drift_reads);

@@ -1,7 +1,7 @@
 //! `cyan validate`: checks named documents, and all documents in named folders.
 
 use engine::validate::{DocumentVerdict, NamedDocument, Verdicts};
-use engine::{Document, DocumentSource, Inputs, json};
+use engine::{CheckDepth, Document, DocumentSource, json};
 
 use crate::arguments::{Global, Validate};
 use crate::exit::{CommandError, Exit};
@@ -24,17 +24,7 @@ pub(crate) async fn run(
             .and_then(|source| source.with_companions(&open::dialects(), None))
             .and_then(|source| source.with(&arguments.inputs.0.environments));
         let outcome = match found {
-            Ok(source) => {
-                check(
-                    source,
-                    one,
-                    named.len(),
-                    &arguments.inputs.0,
-                    global,
-                    report,
-                )
-                .await
-            }
+            Ok(source) => check(source, one, named.len(), &arguments, global, report).await,
             Err(error) => Err(error),
         };
         match outcome {
@@ -85,13 +75,17 @@ async fn check(
     source: DocumentSource,
     named: &NamedDocument,
     count: usize,
-    inputs: &Inputs,
+    arguments: &Validate,
     global: &Global,
     report: &mut Report,
 ) -> Result<DocumentVerdict, CommandError> {
     let config = named.config(global.config.as_deref(), &source.project_folder())?;
     let config = open::with_provider_settings(config, global);
-    let session = open::for_checks(global, config, &source.project_folder(), report)?;
+    let mut session = open::for_checks(global, config, &source.project_folder(), report)?;
+    if arguments.deep {
+        session.depth = CheckDepth::Clouds;
+    }
+    let inputs = &arguments.inputs.0;
     let (verdict, document) = session.verdict(named, source, inputs, report).await?;
     if !report.is_json() {
         let (shown, errors, warnings) = (&document.source.shown, verdict.errors, verdict.warnings);

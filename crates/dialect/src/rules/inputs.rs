@@ -2,7 +2,7 @@
 //! document passes.
 
 use blueprint::{Input, Name, Value};
-use diag::{Diagnostics, Span};
+use diag::{Code, Diagnostics, Span};
 
 /// A value that is given for an input from outside.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,18 @@ pub type NativeInput<'a> = &'a dyn Fn(Option<GivenValue<'_>>, &mut Diagnostics) 
 /// A function that returns the native value of a child's input for a passed one. `None` if it is in
 /// error, which was reported.
 pub type NativePassedInput<'a> = &'a dyn Fn(Option<&Value>, &mut Diagnostics) -> Option<Value>;
+
+/// A question to a provider about the value of an input: a call of a function, which refuses a value
+/// that does not fit.
+#[derive(Clone, Debug)]
+pub struct InputQuestion {
+    /// The function with its provider: `openstack/object_id`.
+    pub function: &'static str,
+    /// The arguments of the call, in order.
+    pub arguments: Vec<Value>,
+    /// The code of the note that the value was not checked. It holds until the question is answered.
+    pub note: &'static Code,
+}
 
 /// The rules for the values of inputs.
 pub trait InputRules: Send + Sync {
@@ -47,6 +59,11 @@ pub trait InputRules: Send + Sync {
         found: &mut Diagnostics,
     ) -> Option<Value> {
         native(given, found)
+    }
+
+    /// The questions to providers about a known value of an input. They are asked when a plan is made.
+    fn questions(&self, _name: &Name, _input: &Input, _value: &Value) -> Vec<InputQuestion> {
+        Vec::new()
     }
 
     /// The passed value of an input as users see it; `None` if it is the input's value.

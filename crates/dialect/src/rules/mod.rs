@@ -21,7 +21,7 @@ mod specs;
 pub use checks::{CheckedBy, Checks};
 pub use children::ChildRules;
 pub use expansion::ExpansionRules;
-pub use inputs::{GivenValue, InputRules, NativeInput, NativePassedInput};
+pub use inputs::{GivenValue, InputQuestion, InputRules, NativeInput, NativePassedInput};
 pub use messages::MessageRules;
 pub use naming::{DocumentName, FormerNames, NamedResource, NamingRules};
 pub use reads::Reads;

@@ -312,7 +312,7 @@ impl Evaluation {
 
     /// The configuration of the provider of a call in a document. `Ok(None)` for the default
     /// configuration; an error as for [`Self::provider_of`].
-    pub(crate) fn instance_of_call(
+    pub fn instance_of_call(
         &self,
         unit: u32,
         namespace: &str,

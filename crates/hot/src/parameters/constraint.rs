@@ -193,6 +193,14 @@ impl ParameterConstraint {
         .within(key))
     }
 
+    /// The name of a custom constraint that only the cloud can check.
+    pub fn cloud_rule(&self) -> Option<&str> {
+        match &self.rule {
+            Rule::Custom(name, Some(Custom::CloudOnly)) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Whether this is a custom constraint.
     pub fn is_custom(&self) -> bool {
         matches!(self.rule, Rule::Custom(..))

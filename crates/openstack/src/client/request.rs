@@ -85,6 +85,11 @@ impl ServiceRequest {
         ServiceRequest::new(service, Method::PUT, path)
     }
 
+    /// A request without a body that starts an action.
+    pub(crate) fn post_nothing(service: Service, path: impl Into<String>) -> ServiceRequest {
+        ServiceRequest::new(service, Method::POST, path)
+    }
+
     /// A request that deletes an object.
     pub(crate) fn delete(service: Service, path: impl Into<String>) -> ServiceRequest {
         ServiceRequest::new(service, Method::DELETE, path)

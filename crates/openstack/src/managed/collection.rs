@@ -639,7 +639,13 @@ impl Managed {
             let gone = format!("{id} was deleted while it was waited for");
             return Ok(Readiness::Broken(vec![gone.into()]));
         };
-        let status = self.status_of(&object);
+        let status = match self.status_of(&object) {
+            Status::Pending(why) => match self.hooks.stuck(on, &object).await {
+                Some(why) => Status::Broken(why),
+                None => Status::Pending(why),
+            },
+            settled => settled,
+        };
         if let Status::Ready = status {
             self.hooks.complete(on, &mut object).await?;
         }

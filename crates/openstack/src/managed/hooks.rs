@@ -179,6 +179,12 @@ pub(crate) trait Hooks: Sync {
         std::future::ready(None).boxed()
     }
 
+    /// Why an object that is not ready will never be, if its status does not say so.
+    fn stuck<'a>(&'a self, on: CloudCall<'a>, object: &'a Json) -> BoxFuture<'a, Option<String>> {
+        let _ = (on, object);
+        std::future::ready(None).boxed()
+    }
+
     /// The request for the list of all objects with all their fields; `None` for the collection.
     fn list_call(&self) -> Option<ServiceRequest> {
         None

@@ -36,8 +36,8 @@ pub(crate) enum Search {
     InDomain(&'static ObjectKind),
     /// By the parameter `name` of the query, or by an id, which may be any text.
     ByNameOrId,
-    /// By the id alone, which may be any text: the objects have no names.
-    ById,
+    /// By the last part of its path alone, which is this field and may be any text.
+    ByPath(&'static str),
     /// In the list of all objects. The parameter of the query makes the list complete.
     InList(Option<(&'static str, &'static str)>),
 }
@@ -46,8 +46,7 @@ impl Search {
     /// The field of an object that templates name it by.
     fn field(self) -> &'static str {
         match self {
-            Search::ByField(field) => field,
-            Search::ById => "id",
+            Search::ByField(field) | Search::ByPath(field) => field,
             Search::ByQuery
             | Search::InProject
             | Search::InDomain(_)
@@ -98,7 +97,7 @@ impl NameCache {
     ///
     /// # Errors
     /// [`ErrorKind::Document`] if no object has the id, or the name, or if several have the name.
-    pub(super) async fn existing(
+    pub(crate) async fn existing(
         &self,
         cloud: &Cloud,
         kind: &'static ObjectKind,
@@ -165,7 +164,7 @@ fn find<'a>(
                 }
                 None => (text, request.with_query("name", text)),
             },
-            Search::ById => return with_id(cloud, kind, text).await,
+            Search::ByPath(_) => return with_id(cloud, kind, text).await,
             Search::InList(Some((field, value))) => (text, request.with_query(field, value)),
             Search::InList(None) => (text, request),
         };
@@ -223,6 +222,13 @@ async fn with_id(
     }
 }
 
+/// An object of a list. Some lists have an envelope around each one.
+fn inner(object: &Json) -> &Json {
+    let entries = object.as_object().filter(|entries| entries.len() == 1);
+    let only = entries.and_then(|entries| entries.values().next());
+    only.filter(|inner| inner.is_object()).unwrap_or(object)
+}
+
 /// The error for a name or id that no object has, with a similar name if there is one.
 async fn no_object(cloud: &Cloud, kind: &'static ObjectKind, text: &str) -> ProviderError {
     let field = kind.search.field();
@@ -240,7 +246,7 @@ async fn no_object(cloud: &Cloud, kind: &'static ObjectKind, text: &str) -> Prov
         }
     };
     let names = similar.as_ref().and_then(Json::as_array).into_iter();
-    let names = names.flatten().filter_map(|it| it[field].as_str());
+    let names = names.flatten().filter_map(|it| inner(it)[field].as_str());
     let word = kind.word;
     let message = match diag::nearest(text, names) {
         Some(near) => format!("the cloud has no {word} `{text}`; a similar one is `{near}`"),

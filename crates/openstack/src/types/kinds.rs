@@ -71,7 +71,7 @@ pub(super) static REGION: ObjectKind = ObjectKind {
     word: "region",
     path: "regions",
     list: "regions",
-    search: Search::ById,
+    search: Search::ByPath("id"),
     ..DOMAIN
 };
 

@@ -2,9 +2,11 @@
 
 mod attachment;
 mod compute;
+pub(crate) mod constraints;
 mod container;
 mod deployments;
 mod identity;
+mod image;
 mod kinds;
 mod network;
 mod quota;
@@ -29,6 +31,7 @@ static OF_FILES: &[&[&dyn Handler]] = &[
     container::TYPES,
     signals::TYPES,
     deployments::TYPES,
+    image::TYPES,
 ];
 
 /// All types with a handler.

@@ -9,8 +9,10 @@
 )]
 
 mod compute;
+mod constraints;
 mod deployments;
 mod identity;
+mod image;
 mod network;
 mod objects;
 mod servers;

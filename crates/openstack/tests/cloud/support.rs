@@ -5,11 +5,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use blueprint::{Address, DeleteMode, Value};
+use expr::Arguments;
 use provider::json::{from_json, to_json};
 use provider::{
-    Applied, ApplyRequest, Call, Configuration, Observed, Operation, PlanMode, PlanPhase,
-    PlanRequest, Planned, Provider as _, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready,
-    Session,
+    Applied, ApplyRequest, Call, CheckRequest, Configuration, FetchRequest, InvokeRequest,
+    Observed, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Provider as _, ProviderError,
+    ReadOutcome, ReadRequest, Readiness, Ready, Session,
 };
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
@@ -130,7 +131,7 @@ impl Peer {
     /// What a check of a spec refuses: the paths with the reasons.
     pub(crate) async fn refused(&self, type_name: &'static str, spec: Json) -> Vec<String> {
         let spec = with_defaults(type_name, &spec);
-        let request = provider::CheckRequest {
+        let request = CheckRequest {
             type_name,
             spec: &spec,
         };
@@ -141,6 +142,63 @@ impl Peer {
         errors
             .map(|it| format!("{}: {}", it.path, it.summary))
             .collect()
+    }
+
+    /// The objects of a data source with these values of fields.
+    pub(crate) async fn fetched(&self, type_name: &str, filters: &[(&str, &str)]) -> Vec<Json> {
+        let filters = filters.iter();
+        let filters =
+            filters.map(|(field, value)| ((*field).into(), "=".into(), Value::text(*value)));
+        let filters: Vec<_> = filters.collect();
+        let request = FetchRequest {
+            type_name,
+            filters: &filters,
+            annotations: &Value::Null,
+        };
+        let call = self.call("fetched", "fetched");
+        let fetched = self.session.fetch(&call, request).await.unwrap();
+        let candidates = fetched.candidates.iter();
+        candidates
+            .map(|it| to_json(&it.fields).unwrap().0)
+            .collect()
+    }
+
+    /// Calls the function that finds an object.
+    pub(crate) async fn object_id(&self, kind: &str, name: &str) -> Result<String, ProviderError> {
+        let arguments = [kind, name].map(Value::text).to_vec();
+        let request = InvokeRequest {
+            function: "openstack/object_id",
+            arguments: &Arguments::Positional(arguments),
+            preview: true,
+        };
+        let answer = self
+            .session
+            .invoke(&self.call("asked", "asked"), request)
+            .await?;
+        Ok(answer.as_text().unwrap().to_owned())
+    }
+
+    /// Creates a resource whose object is made and then fails. Returns the error, and the resource
+    /// as it is recorded.
+    pub(crate) async fn create_partly(
+        &self,
+        type_name: &'static str,
+        name: &str,
+        spec: Json,
+    ) -> (ProviderError, Live<'_>) {
+        let token = format!("{}-{name}", self.run);
+        let mut live = Live {
+            peer: self,
+            type_name,
+            call: self.call(name, &token),
+            inputs: with_defaults(type_name, &spec),
+            applied: Applied::ready("", Value::Null),
+            broken: Vec::new(),
+            delete_mode: DeleteMode::Delete,
+        };
+        let error = live.apply(Operation::Create, &spec).await.err().unwrap();
+        live.applied = *error.partial.clone().unwrap();
+        (error, live)
     }
 }
 

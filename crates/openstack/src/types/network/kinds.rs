@@ -15,18 +15,19 @@ const fn kind(word: &'static str, path: &'static str, list: &'static str) -> Obj
 
 pub(in crate::types) static NETWORK: ObjectKind = kind("network", "networks", "networks");
 pub(in crate::types) static SUBNET: ObjectKind = kind("subnet", "subnets", "subnets");
-pub(super) static SUBNET_POOL: ObjectKind = kind("subnet pool", "subnetpools", "subnetpools");
-pub(super) static ADDRESS_SCOPE: ObjectKind =
+pub(in crate::types) static SUBNET_POOL: ObjectKind =
+    kind("subnet pool", "subnetpools", "subnetpools");
+pub(in crate::types) static ADDRESS_SCOPE: ObjectKind =
     kind("address scope", "address-scopes", "address_scopes");
-pub(super) static SEGMENT: ObjectKind = kind("segment", "segments", "segments");
-pub(super) static PORT: ObjectKind = kind("port", "ports", "ports");
-pub(super) static ROUTER: ObjectKind = kind("router", "routers", "routers");
+pub(in crate::types) static SEGMENT: ObjectKind = kind("segment", "segments", "segments");
+pub(in crate::types) static PORT: ObjectKind = kind("port", "ports", "ports");
+pub(in crate::types) static ROUTER: ObjectKind = kind("router", "routers", "routers");
 pub(in crate::types) static QOS_POLICY: ObjectKind = kind("QoS policy", "qos/policies", "policies");
 pub(in crate::types) static GROUP: ObjectKind = ObjectKind {
     search: Search::InProject,
     ..kind("security group", "security-groups", "security_groups")
 };
-pub(super) static FLOATING_IP: ObjectKind = ObjectKind {
+pub(in crate::types) static FLOATING_IP: ObjectKind = ObjectKind {
     search: Search::ByField("floating_ip_address"),
     ..kind("floating IP", "floatingips", "floatingips")
 };

@@ -4,7 +4,7 @@
 
 mod common;
 mod floating_ip;
-mod kinds;
+pub(super) mod kinds;
 mod net;
 mod port;
 mod qos;
