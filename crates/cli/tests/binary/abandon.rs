@@ -386,7 +386,7 @@ fn scaling_group_keeps_the_names_of_its_members() {
     place.ends(0, &["state", "import", "stack.json", "-y"]);
     let ran = place.ends(0, &["stage", "far.json", "-i", "far"]);
     assert_eq!(ran.out, "0 to create, 0 to update, 0 to delete\n");
-    let ran = place.ends(0, &["exports", "far", "refs"]);
+    let ran = place.ends(0, &["exports", "refs", "-i", "far"]);
     assert!(
         ran.out.contains("old") && ran.out.find("old") < ran.out.find("young"),
         "{}",
@@ -398,7 +398,11 @@ fn scaling_group_keeps_the_names_of_its_members() {
 fn only_a_real_heat_is_asked_for_a_stack() {
     let place = Place::new();
     let ran = place.ends(2, &["state", "import", "--from", "pulumi", "shop"]);
-    assert!(ran.err.contains("there is no form `pulumi`"), "{}", ran.err);
+    assert!(
+        ran.err.contains("`pulumi` itself, only from `heat`"),
+        "{}",
+        ran.err
+    );
     let ran = place.ends(
         2,
         &["state", "import", "--from", "heat", "shop", "--simulate"],
