@@ -128,10 +128,8 @@ impl Imports {
                 }
                 let taken = self.foreign_objects.get(&member.address);
                 let stored_fields = taken.filter(|_| !can_be_read(&ty, true));
-                // What exists only in the state needs no id of a service.
-                let own = Some(&member.address.name).filter(|_| ty.capabilities.state_only);
                 let id = taken.map_or(resource.lifecycle.import.as_ref(), |taken| {
-                    taken.id.as_ref().or(own)
+                    taken.id.as_ref()
                 });
                 let Some(id) = id.filter(|id| !id.is_empty()) else {
                     continue;
@@ -498,4 +496,38 @@ pub(crate) fn managed_already(
         .help(format!(
             "move it instead: `cyan state move '{other}' '{address}'`"
         ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CATALOG: &str = r#"{
+      "format": 1,
+      "namespace": "toy",
+      "resourceTypes": {"toy/net": {
+        "capabilities": {"importsDeclared": true, "imports": false},
+        "fields": {"name": {"kind": "string"}, "zone": {"kind": "string"}}
+      }}
+    }"#;
+
+    #[test]
+    fn only_what_is_declared_is_recorded_of_an_object_that_others_control_too() {
+        let catalog = provider::read_catalog(CATALOG).expect("a catalogue");
+        let ty = catalog.resource_type("toy/net").expect("a type");
+        assert!(can_be_read(&ty, true) && !can_be_read(&ty, false));
+        let fields = Value::map([("name", Value::text("b")), ("zone", Value::text("z"))]);
+        let seen = pinned(Observed {
+            id: "net-1".into(),
+            fields: fields.clone(),
+            ..Observed::default()
+        });
+        let inputs = |desired: Value| {
+            let record = record_of(&ty, &seen, &desired, &"net-1".into());
+            record.map(|record| record.inputs)
+        };
+        let name = |name: &str| Value::map([("name", Value::text(name))]);
+        assert_eq!(inputs(name("a")), Some(name("b")));
+        assert_eq!(inputs(Value::Null), Some(fields));
+    }
 }

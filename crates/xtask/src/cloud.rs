@@ -1,7 +1,8 @@
 //! `cargo xtask cloud`: templates of Heat on a real cloud, once with real Heat and once with `cyan`.
 //!
 //! Each template is created, updated and deleted in a project of its own. After each step, all
-//! objects of the two projects are compared. `--kills` also kills `cyan` at random times.
+//! objects of the two projects are compared. `--kills` also kills `cyan` at random times. With
+//! `--stacks`, nothing is compared: `cyan` takes over stacks of real Heat.
 //!
 //! Not here: guests. No template waits for a signal of a server.
 
@@ -13,6 +14,7 @@ mod life;
 mod project;
 mod session;
 mod state;
+mod takeover;
 mod template;
 
 use std::fs;
@@ -31,6 +33,7 @@ use life::{ComparisonPlace, LifeStep, live_with_cyan, live_with_heat, step_names
 use project::TestProject;
 use session::{CloudLogin, CloudSession};
 use state::{ComparedObject, differences};
+use takeover::take_over;
 use template::TestTemplate;
 
 /// The templates and the recorded states of this repository.
@@ -42,7 +45,7 @@ const SEED: u64 = 36;
 
 const USAGE: &str = "\
 cargo xtask cloud [--clouds FILE] [--cyan FILE] [--templates FOLDER] [--collection FOLDER] [--only NAME]...
-                  [--record | --recorded] [--kills N] [--seed S]";
+                  [--record | --recorded] [--kills N] [--seed S] [--stacks N]";
 
 /// Where the states come from that real Heat leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +74,8 @@ struct ComparisonOptions {
     states: HeatStates,
     kills: usize,
     seed: u64,
+    /// The number of stacks that are taken over, in place of comparisons.
+    stacks: Option<usize>,
 }
 
 impl ComparisonOptions {
@@ -88,6 +93,7 @@ impl ComparisonOptions {
             states: HeatStates::Live,
             kills: 0,
             seed: SEED,
+            stacks: None,
         };
         let usage = || io::Error::other(USAGE);
         let mut arguments = arguments.iter();
@@ -103,6 +109,7 @@ impl ComparisonOptions {
                 "--recorded" => options.states = HeatStates::Recorded,
                 "--kills" => options.kills = value()?.parse().map_err(|_| usage())?,
                 "--seed" => options.seed = value()?.parse().map_err(|_| usage())?,
+                "--stacks" => options.stacks = Some(value()?.parse().map_err(|_| usage())?),
                 _ => return Err(usage()),
             }
         }
@@ -153,7 +160,10 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
         folder: &folder,
     };
     TestProject::delete_abandoned(&CloudSession::open(&place.admin)?, &place.admin)?;
-    let same = compare(root, &options, &place, &templates)?;
+    let same = match options.stacks {
+        Some(stacks) => take_over(&place, &templates, stacks)?,
+        None => compare(root, &options, &place, &templates)?,
+    };
     // After a difference, the folder shows the output of `cyan`.
     if same {
         fs::remove_dir_all(&folder)?;
@@ -347,8 +357,11 @@ mod tests {
             "--kills",
             "5",
             "--recorded",
+            "--stacks",
+            "3",
         ]);
         let read = read.unwrap();
+        assert_eq!(read.stacks, Some(3));
         assert_eq!(read.only, ["network", "ports"]);
         assert_eq!((read.kills, read.seed), (5, SEED));
         assert_eq!(read.states, HeatStates::Recorded);

@@ -61,7 +61,8 @@ cargo xtask cloud [OPTIONS]     compare what `cyan` and real Heat make of templa
                                 [--templates FOLDER] other templates, [--only NAME] one of them, and
                                 [--collection FOLDER] adds those of openstack/heat-templates;
                                 [--record] records the states that Heat leaves, [--recorded] compares with
-                                them; [--kills N] also kills `cyan` N times, from a [--seed S]
+                                them; [--kills N] also kills `cyan` N times, from a [--seed S]; [--stacks N]
+                                takes over N stacks of real Heat instead
 cargo xtask catalog aws         regenerate the catalogue of AWS from CloudFormation's schemas; --check compares
 cargo xtask catalog openstack   regenerate the catalogue of OpenStack from the interfaces of Heat's types; --check
                                 compares

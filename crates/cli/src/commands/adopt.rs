@@ -48,14 +48,13 @@ pub(crate) async fn ask_and_run(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let form = foreign::form(form)?;
     let session = open::session_in(global, &absolute(Path::new("")), report)?;
     let instance = match &given.flag.instance {
         Some(instance) => instance.clone(),
         None => instance_of(stack)?,
     };
-    let stack = session.ask_for_stack(form.name(), stack, &instance).await?;
-    adopt((form, stack), given, Some(session), global, report).await
+    let stack = session.ask_for_stack(form, stack, &instance).await?;
+    adopt(stack, given, Some(session), global, report).await
 }
 
 /// The instance with the name of a stack.

@@ -303,3 +303,113 @@ fn files_of_another_machine_are_written_locally() {
         ran.err
     );
 }
+
+#[test]
+fn hidden_parameters_are_asked_for_by_name() {
+    let stack = json!({
+        "name": "far", "action": "CREATE", "status": "COMPLETE",
+        "template": {
+            "heat_template_version": "2018-08-31",
+            "parameters": {"secret": {"type": "string", "hidden": true}, "size": {"type": "number"}},
+            "resources": {"a": {"type": "OS::Heat::Value", "properties": {"value": {"get_param": "secret"}}}},
+        },
+        "environment": {"parameters": {"secret": "******", "size": 2}},
+        "files": {},
+        "resources": {"a": {"resource_id": "far-a-x", "type": "OS::Heat::Value", "resource_data": {"value": "hush"}}},
+    });
+    let place = Place::with("stack.json", &stack.to_string());
+    let ran = with_key(&place, &["state", "import", "stack.json", "-y"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(
+        ran.err
+            .contains("the values of hidden parameters of `far` are not given: `secret`")
+            && ran.err.contains("--var NAME=VALUE")
+            && !place.has("far.json"),
+        "{}",
+        ran.err
+    );
+    let given = [
+        "state",
+        "import",
+        "stack.json",
+        "-y",
+        "--var",
+        "secret=hush",
+    ];
+    let ran = with_key(&place, &given);
+    assert_eq!(
+        ran.last_line(),
+        "0 created, 0 updated, 0 deleted",
+        "{}",
+        ran.err
+    );
+    assert!(!place.read("far.environment.json").contains("secret"));
+    let plan = [
+        "stage",
+        "far.json",
+        "-e",
+        "far.environment.json",
+        "-i",
+        "far",
+        "--var",
+        "secret=hush",
+    ];
+    let ran = with_key(&place, &plan);
+    assert_eq!(
+        ran.out, "0 to create, 0 to update, 0 to delete\n",
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn scaling_group_keeps_the_names_of_its_members() {
+    let member = |id: &str, time: &str| json!({"resource_id": id, "creation_time": time, "type": "OS::Heat::None", "resource_data": {}});
+    let stack = json!({
+        "name": "far", "action": "CREATE", "status": "COMPLETE",
+        "template": {
+            "heat_template_version": "2018-08-31",
+            "resources": {"g": {
+                "type": "OS::Heat::AutoScalingGroup",
+                "properties": {"min_size": 1, "max_size": 3, "desired_capacity": 2, "resource": {"type": "OS::Heat::None"}},
+            }},
+            "outputs": {"refs": {"value": {"get_attr": ["g", "refs"]}}},
+        },
+        "environment": {},
+        "files": {},
+        "resources": {"g": {"resources": {
+            "zq3kbn2m4xvt": member("old", "2026-01-01T00:00:00Z"),
+            "a1w8l5r6y7cd": member("young", "2026-02-01T00:00:00Z"),
+        }}},
+    });
+    let place = Place::with("stack.json", &stack.to_string());
+    place.ends(0, &["state", "import", "stack.json", "-y"]);
+    let ran = place.ends(0, &["stage", "far.json", "-i", "far"]);
+    assert_eq!(ran.out, "0 to create, 0 to update, 0 to delete\n");
+    let ran = place.ends(0, &["exports", "refs", "-i", "far"]);
+    assert!(
+        ran.out.contains("old") && ran.out.find("old") < ran.out.find("young"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn only_a_real_heat_is_asked_for_a_stack() {
+    let place = Place::new();
+    let ran = place.ends(2, &["state", "import", "--from", "pulumi", "shop"]);
+    assert!(
+        ran.err.contains("`pulumi` itself, only from `heat`"),
+        "{}",
+        ran.err
+    );
+    let ran = place.ends(
+        2,
+        &["state", "import", "--from", "heat", "shop", "--simulate"],
+    );
+    assert!(
+        ran.err.contains("a rehearsal has no objects"),
+        "{}",
+        ran.err
+    );
+}

@@ -153,6 +153,9 @@ fn is_empty(section: &Json) -> bool {
     }
 }
 
+/// The type of resources without an id.
+const DELAY: &str = "OS::Heat::Delay";
+
 /// The value that Heat's API shows of a hidden parameter.
 const HIDDEN: &str = "******";
 
@@ -231,14 +234,17 @@ impl FoundObjects {
                 self.add_stack(resource, &inner);
                 continue;
             }
-            let id = resource["resource_id"].as_str().map(Name::from);
+            let id = resource["resource_id"].as_str();
+            // Heat gives a delay no id: a reference to it is its name.
+            let is_delay = resource["type"] == DELAY && resource["status"] == "COMPLETE";
+            let id = id.or(Some(name.as_str()).filter(|_| is_delay));
             let data = resource["resource_data"].as_object().into_iter().flatten();
             let fields = data.filter_map(|(name, text)| {
                 Some((name.as_str().into(), Value::text(text.as_str()?)))
             });
             self.resources.push(ForeignObject {
                 address: Address::inside(path, name.as_str()),
-                id,
+                id: id.map(Name::from),
                 fields: fields.collect(),
             });
         }
@@ -529,4 +535,70 @@ fn stack_status<'r>(records: impl Iterator<Item = &'r Record>) -> (&'static str,
         }
     }
     whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_with_equal_names_get_different_ones() {
+        let names = [
+            "file:///a/x.yaml",
+            "file:///a/b/x.yaml",
+            "y.yaml",
+            "file:///c/y.yaml",
+        ];
+        let local = local_names(names.into_iter(), &["shop.json"]);
+        let of = |name: &str| {
+            let found = local.iter().find(|(from, _)| from == name);
+            found.map(|(_, to)| to.as_str())
+        };
+        assert_eq!(
+            names.map(of),
+            ["x.yaml", "b-x.yaml", "y.yaml", "c-y.yaml"].map(Some)
+        );
+        // A name that begins as another one is replaced first.
+        assert_eq!(local[0].0, "file:///a/b/x.yaml");
+    }
+
+    #[test]
+    fn members_of_a_group_are_remembered_in_the_order_of_their_ages() {
+        let member = |time: &str| json!({"creation_time": time, "resource_id": "i"});
+        let stack = json!({"resources": {"group": {
+            "resource_data": {"name_blacklist": "0,3"},
+            "resources": {"young": member("2026-02-01"), "old": member("2026-01-01")},
+        }}});
+        let mut found = FoundObjects::default();
+        found.add_stack(&stack, &[]);
+        let [(address, memory)] = &found.groups[..] else {
+            panic!("{:?}", found.groups);
+        };
+        let texts = |key: &str| memory.get(key).map(ToString::to_string);
+        assert_eq!(address.as_ref(), "group");
+        assert_eq!(texts("names").as_deref(), Some(r#"["old", "young"]"#));
+        assert_eq!(texts("removed").as_deref(), Some(r#"["0", "3"]"#));
+        let addresses: Vec<String> = found
+            .resources
+            .iter()
+            .map(|one| one.address.to_string())
+            .collect();
+        assert_eq!(addresses, ["group/young", "group/old"]);
+    }
+
+    #[test]
+    fn only_a_delay_needs_no_id() {
+        let stack = json!({"resources": {
+            "pause": {"type": DELAY, "status": "COMPLETE", "resource_id": null},
+            "other": {"type": "OS::Heat::Value", "status": "COMPLETE", "resource_id": null},
+        }});
+        let mut found = FoundObjects::default();
+        found.add_stack(&stack, &[]);
+        let ids: Vec<Option<&str>> = found
+            .resources
+            .iter()
+            .map(|one| one.id.as_deref())
+            .collect();
+        assert_eq!(ids, [Some("pause"), None]);
+    }
 }

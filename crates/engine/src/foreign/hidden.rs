@@ -55,3 +55,55 @@ impl ForeignStack {
         Ok(missing.cloned().collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    use super::*;
+    use crate::foreign::Form as _;
+    use crate::foreign::heat::HeatFormat;
+
+    fn stack() -> ForeignStack {
+        let tree = json!({
+            "name": "shop", "action": "CREATE", "status": "COMPLETE",
+            "template": {"parameters": {"secret": {}, "size": {}}, "resources": {}},
+            "environment": {
+                "parameters": {"secret": "******", "size": 3},
+                "parameter_defaults": {"secret": "******", "inner": "******", "plain": "x"},
+            },
+            "resources": {},
+        });
+        HeatFormat.read(&tree).unwrap()
+    }
+
+    fn missing(stack: &ForeignStack, given: &Inputs) -> Vec<String> {
+        let missing = stack.missing_parameters(given, &testkit::dialects());
+        let missing = missing.unwrap().into_iter();
+        missing.map(|one| one.name.to_string()).collect()
+    }
+
+    #[test]
+    fn hidden_values_are_in_no_file() {
+        let stack = stack();
+        let inputs: Vec<bool> = stack.hidden.iter().map(|one| one.is_input).collect();
+        assert_eq!(missing(&stack, &Inputs::default()), ["secret", "inner"]);
+        assert_eq!(inputs, [true, false]);
+        let (_, environment) = &stack.files[1];
+        let environment: Json = serde_json::from_str(environment).unwrap();
+        assert_eq!(
+            environment,
+            json!({"parameters": {"size": 3}, "parameter_defaults": {"plain": "x"}})
+        );
+    }
+
+    #[test]
+    fn a_given_value_is_not_missing() {
+        let written = vec![InputSource::Text("secret".into(), "x".into())];
+        let given = Inputs {
+            written,
+            ..Inputs::default()
+        };
+        assert_eq!(missing(&stack(), &given), ["inner"]);
+    }
+}

@@ -11,7 +11,7 @@ use state::InstanceName;
 
 use super::adopt::read_tree;
 use super::form;
-use super::form::ForeignStack;
+use super::form::{ForeignStack, Form};
 use crate::error::Error;
 use crate::json;
 use crate::paths::absolute;
@@ -20,7 +20,8 @@ use crate::session::Session;
 
 impl Session {
     /// Asks the other tool with this form for a stack, with the settings of its provider for the
-    /// instance. `stack` is the name of the stack, or another text by which the tool finds it.
+    /// instance. `stack` is the name of the stack, or another text by which the tool finds it. Returns
+    /// the form, too.
     ///
     /// Fails if no such tool can be asked, if providers are simulated, if the tool does not have the
     /// stack, or if its stack cannot be used.
@@ -29,13 +30,15 @@ impl Session {
         form_name: &str,
         stack: &str,
         instance: &InstanceName,
-    ) -> Result<ForeignStack, Error> {
-        let form = form(form_name)?;
+    ) -> Result<(&'static dyn Form, ForeignStack), Error> {
         let sources = &self.installed.stack_sources;
-        let Some(source) = sources.iter().find(|source| source.form == form.name()) else {
-            let message = format!("stacks with the form `{form_name}` are only read from files");
+        let Some(source) = sources.iter().find(|source| source.form == form_name) else {
+            let known: Vec<&str> = sources.iter().map(|source| source.form).collect();
+            let known = known.join("`, `");
+            let message = format!("no stack comes from `{form_name}` itself, only from `{known}`");
             return Err(Error::usage(message));
         };
+        let form = form(source.form)?;
         if self.is_simulated() {
             let message = "a rehearsal has no objects that could be taken over";
             return Err(Error::usage(message));
@@ -55,6 +58,6 @@ impl Session {
             what: format!("cannot be read: {}", error.message),
             help: None,
         })?;
-        read_tree(form, &json::value(&tree, true))
+        Ok((form, read_tree(form, &json::value(&tree, true))?))
     }
 }

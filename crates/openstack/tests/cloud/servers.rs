@@ -3,7 +3,7 @@
 use provider::{ReadOutcome, Verdict};
 use serde_json::{Value as Json, json};
 
-use crate::support::{Live, Peer};
+use crate::support::{Live, Peer, json_field};
 
 const SERVER: &str = "OS::Nova::Server";
 
@@ -268,5 +268,37 @@ async fn a_create_that_made_nothing_is_found_absent() {
     let lost = server.lost();
     server.delete().await.unwrap();
     assert!(matches!(lost.find().await, ReadOutcome::Absent));
+    delete_all([subnet, net]).await;
+}
+
+#[tokio::test]
+async fn a_server_is_imported_as_its_document_spells_it() {
+    let Some(peer) = Peer::of("demo").await else {
+        return;
+    };
+    let [subnet, net] = network(&peer, "taken", "10.77.9.0/24").await;
+    let spec = json!({
+        "image": "cirros", "flavor": "m1.nano", "networks": [{ "subnet": subnet.id() }],
+        "user_data": "#!/bin/sh\n", "user_data_format": "RAW",
+    });
+    let server = peer.create(SERVER, "server", spec).await.unwrap();
+    let imported = server.imported().await;
+    assert_eq!(imported.id.as_ref(), server.id());
+    for property in ["image", "flavor", "networks", "user_data"] {
+        let read = json_field(&imported.fields, property);
+        assert_eq!(read, server.input(property), "{property}");
+    }
+    // What the document does not set is no property, and the port of the entry is its own.
+    assert_eq!(
+        json_field(&imported.fields, "availability_zone"),
+        Json::Null
+    );
+    assert_eq!(imported.private, *server.private());
+    assert!(!imported.private.is_null());
+    assert_eq!(
+        json_field(&imported.fields, "addresses"),
+        server.field("addresses")
+    );
+    delete_all([server]).await;
     delete_all([subnet, net]).await;
 }

@@ -8,9 +8,9 @@ use blueprint::{Address, DeleteMode, Value};
 use expr::Arguments;
 use provider::json::{from_json, to_json};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, Configuration, FetchRequest, InvokeRequest,
-    Observed, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Provider as _, ProviderError,
-    ReadOutcome, ReadRequest, Readiness, Ready, Session,
+    Applied, ApplyRequest, Call, CheckRequest, Configuration, FetchRequest, ImportRequest,
+    InvokeRequest, Observed, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Provider as _,
+    ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, Session,
 };
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
@@ -354,6 +354,16 @@ impl Live<'_> {
         }
     }
 
+    /// The value of a property as sent; null if there is none.
+    pub(crate) fn input(&self, name: &str) -> Json {
+        json_field(&self.inputs, name)
+    }
+
+    /// Its private data.
+    pub(crate) fn private(&self) -> &Value {
+        &self.applied.private
+    }
+
     /// Changes the resource to another spec.
     pub(crate) async fn update(&mut self, spec: Json) -> Result<(), ProviderError> {
         self.apply(Operation::Update, &spec).await
@@ -367,6 +377,17 @@ impl Live<'_> {
             ReadOutcome::Absent => None,
             ReadOutcome::Unknown => panic!("{} can be read", self.type_name),
         }
+    }
+
+    /// The resource as an import finds it that another tool has made with this spec.
+    pub(crate) async fn imported(&self) -> Observed {
+        let request = ImportRequest {
+            type_name: self.type_name,
+            id: self.id(),
+            desired: &self.inputs,
+        };
+        let found = self.peer.session.import(&self.call, request).await;
+        found.unwrap().remove(0).observed
     }
 
     /// Checks that a plan reads no value of a property that differs from the last answer.

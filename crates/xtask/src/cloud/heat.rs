@@ -66,6 +66,24 @@ impl<'a> HeatStack<'a> {
         }
     }
 
+    /// Deletes the stack without its objects. Returns when it is deleted.
+    ///
+    /// # Errors
+    /// If Heat does not answer, or refuses it.
+    pub(super) fn leave(&mut self) -> io::Result<()> {
+        let path = format!("{}/template", self.path);
+        let mut template = self.session.send("GET", SERVICE, &path, None)?;
+        let resources = template["resources"].as_object_mut();
+        for (_, resource) in resources.into_iter().flatten() {
+            resource["deletion_policy"] = json!("Retain");
+        }
+        let body = json!({"template": template});
+        self.session
+            .send("PATCH", SERVICE, &self.path, Some(&body))?;
+        self.wait("UPDATE")?;
+        self.delete()
+    }
+
     /// Deletes the stack. Returns when it is deleted.
     ///
     /// # Errors

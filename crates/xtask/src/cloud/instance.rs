@@ -57,11 +57,25 @@ impl<'a> CyanInstance<'a> {
         login: &CloudLogin,
         folder: &Path,
     ) -> io::Result<Self> {
-        fs::create_dir_all(folder)?;
-        fs::write(folder.join("clouds.yaml"), login.clouds_file(CLOUD))?;
+        let instance = Self::empty(program, template, login, folder)?;
         for (name, text) in &template.files {
             fs::write(folder.join(name), text)?;
         }
+        Ok(instance)
+    }
+
+    /// As [`CyanInstance::new`], without the files that the template includes.
+    ///
+    /// # Errors
+    /// As [`CyanInstance::new`].
+    pub(super) fn empty(
+        program: &'a Path,
+        template: &'a TestTemplate,
+        login: &CloudLogin,
+        folder: &Path,
+    ) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        fs::write(folder.join("clouds.yaml"), login.clouds_file(CLOUD))?;
         let instance = Self {
             program,
             template,
@@ -81,7 +95,21 @@ impl<'a> CyanInstance<'a> {
     /// # Errors
     /// If it cannot be started, or fails. The error has the end of its output.
     pub(super) fn run(&self, step: InstanceStep<'_>) -> io::Result<()> {
-        let mut child = self.start(step)?;
+        self.await_end(self.start(step)?)
+    }
+
+    /// Runs a command with these arguments on the instance to its end.
+    ///
+    /// # Errors
+    /// As [`CyanInstance::run`].
+    pub(super) fn run_command(&self, arguments: &[&str]) -> io::Result<()> {
+        let mut command = self.command()?;
+        command.args(arguments).args(["--color", "never"]);
+        let child = command.args(["--instance", &self.template.name]).spawn()?;
+        self.await_end(child)
+    }
+
+    fn await_end(&self, mut child: Child) -> io::Result<()> {
         match wait(&mut child, TIMEOUT)? {
             Some(status) if status.success() => Ok(()),
             Some(status) => Err(self.failure(&status.to_string())),

@@ -36,15 +36,13 @@ const RESOURCE_GROUP: &str = "OS::Heat::ResourceGroup";
 /// error of a request.
 pub(crate) async fn read_stack(cloud: &Cloud, named: &str) -> Result<Json, ProviderError> {
     let stack = find(cloud, named).await?;
-    let text = |field: &str| stack[field].as_str().unwrap_or_default();
-    let (name, id) = (text("stack_name"), text("id"));
-    let (action, status) = state_of(text("stack_status"));
-    if status == "IN_PROGRESS" {
+    let status = stack["stack_status"].as_str().unwrap_or_default();
+    if status.ends_with("_IN_PROGRESS") {
         let message =
-            format!("Heat is changing the stack `{name}` ({action}): wait until it is done");
+            format!("Heat is changing the stack (`{status}`): wait until it has done that");
         return Err(ProviderError::new(ErrorKind::Document, message));
     }
-    let path = format!("{name}/{id}");
+    let path = path_of(&stack);
     let part = |part: &str| get(cloud, format!("stacks/{path}/{part}"));
     let (template, environment, files, entries) = futures::future::try_join4(
         part("template"),
@@ -53,21 +51,34 @@ pub(crate) async fn read_stack(cloud: &Cloud, named: &str) -> Result<Json, Provi
         entries(cloud, &path),
     )
     .await?;
+    Ok(tree(&stack, [template, environment, files], entries))
+}
+
+/// The path of a stack below `stacks/`.
+fn path_of(stack: &Json) -> String {
+    let text = |field: &str| stack[field].as_str().unwrap_or_default();
+    format!("{}/{}", text("stack_name"), text("id"))
+}
+
+/// The tree of a stack with its template, environment and files, and the resources of all levels.
+fn tree(stack: &Json, parts: [Json; 3], entries: Vec<Json>) -> Json {
     let mut of_stacks: HashMap<String, Vec<Json>> = HashMap::new();
     for entry in entries {
         let stack = link(&entry, "stack").unwrap_or_default().to_owned();
         of_stacks.entry(stack).or_default().push(entry);
     }
-    Ok(json!({
-        "name": name,
-        "id": id,
+    let [template, environment, files] = parts;
+    let (action, status) = state_of(stack["stack_status"].as_str().unwrap_or_default());
+    json!({
+        "name": stack["stack_name"],
+        "id": stack["id"],
         "action": action,
         "status": status,
         "template": template,
         "environment": environment,
         "files": files,
-        "resources": resources(&path, &mut of_stacks),
-    }))
+        "resources": resources(&path_of(stack), &mut of_stacks),
+    })
 }
 
 /// The stack with a name or an id, as a list shows it.
@@ -185,4 +196,82 @@ async fn send(cloud: &Cloud, request: ServiceRequest) -> Result<Json, ProviderEr
     answer
         .map(|answer| answer.body)
         .map_err(|error| error.into_provider_error(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Heat answered about the stack `shop`: a network with a hidden description, a random
+    /// text, a delay, a group of nested stacks that has lost its first member, and a scaling group.
+    fn recorded() -> Json {
+        serde_json::from_str(include_str!("recorded.json")).unwrap()
+    }
+
+    fn shop() -> Json {
+        let mut recorded = recorded();
+        let parts = ["template", "environment", "files"].map(|part| recorded[part].take());
+        let Json::Array(entries) = recorded["resources"].take() else {
+            panic!("no resources");
+        };
+        tree(&recorded["stack"], parts, entries)
+    }
+
+    #[test]
+    fn a_stack_is_a_tree_as_that_of_an_abandoned_one() {
+        let shop = shop();
+        assert_eq!(
+            [&shop["name"], &shop["action"], &shop["status"]],
+            ["shop", "CREATE", "COMPLETE"]
+        );
+        assert_eq!(shop["environment"]["parameters"]["secret"], "******");
+        assert!(shop["files"]["cell.yaml"].is_string());
+        let resources = &shop["resources"];
+        assert_eq!(resources["net"]["type"], "OS::Neutron::Net");
+        assert_eq!(resources["net"]["resource_data"], json!({}));
+        assert_eq!(resources["pause"]["resource_id"], Json::Null);
+    }
+
+    #[test]
+    fn nested_stacks_are_in_the_places_of_their_resources() {
+        let shop = shop();
+        let cells = &shop["resources"]["cells"];
+        let names: Vec<&String> = cells["resources"].as_object().unwrap().keys().collect();
+        assert_eq!(names, ["1", "2"]);
+        let port = &cells["resources"]["2"]["resources"]["port"];
+        let recorded = recorded();
+        let entries = recorded["resources"].as_array().unwrap();
+        let ids = entries.iter().map(|entry| &entry["physical_resource_id"]);
+        assert!(
+            ids.into_iter().any(|id| *id == port["resource_id"]),
+            "{port}"
+        );
+        let scaled = shop["resources"]["scaled"]["resources"]
+            .as_object()
+            .unwrap();
+        assert!(scaled.values().all(|it| it["creation_time"].is_string()));
+    }
+
+    #[test]
+    fn attributes_stand_for_the_data_that_heat_stores() {
+        let shop = shop();
+        let word = &shop["resources"]["word"]["resource_data"];
+        assert_eq!(*word, json!({"value": "BZgld7g5"}));
+        let cells = &shop["resources"]["cells"]["resource_data"];
+        assert_eq!(*cells, json!({"name_blacklist": "0"}));
+    }
+
+    #[test]
+    fn links_in_a_circle_end() {
+        let entry = json!({
+            "resource_name": "again",
+            "links": [
+                {"rel": "stack", "href": "http://heat.example.com/v1/p/stacks/shop/1"},
+                {"rel": "nested", "href": "http://heat.example.com/v1/p/stacks/shop/1"},
+            ],
+        });
+        let stack = json!({"stack_name": "shop", "id": "1", "stack_status": "CREATE_COMPLETE"});
+        let tree = tree(&stack, [Json::Null, Json::Null, Json::Null], vec![entry]);
+        assert_eq!(tree["resources"]["again"]["resources"], json!({}));
+    }
 }
