@@ -7,12 +7,15 @@ mod deployments;
 mod kinds;
 mod network;
 mod quota;
+mod replaced;
 mod server;
 mod signals;
 mod volume;
 mod volume_type;
 
 use crate::managed::Handler;
+
+pub(crate) use self::replaced::instead;
 
 /// The types of each file.
 static OF_FILES: &[&[&dyn Handler]] = &[
