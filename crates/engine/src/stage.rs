@@ -519,9 +519,13 @@ impl PlannedOperation {
                 }
                 continue;
             }
-            let described_only = || match self.shell.catalogs.resource_type(&step.type_name) {
-                provider::TypeRef::Known(ty) => ty.capabilities.described_only,
-                _ => false,
+            let known = match self.shell.catalogs.resource_type(&step.type_name) {
+                provider::TypeRef::Known(ty) => Some(ty),
+                _ => None,
+            };
+            let described_only = || {
+                let ty = known.as_ref();
+                ty.is_some_and(|ty| ty.capabilities.described_only)
             };
             let what = match self.shell.providers.contains(namespace) {
                 false => namespace,
@@ -539,6 +543,11 @@ impl PlannedOperation {
                     format!("`{}` cannot be made without one", step.address),
                 ),
                 false => diagnostic.note(format!("`{}` needs it", step.address)),
+            };
+            let instead = known.as_ref().and_then(|ty| ty.instead.as_ref());
+            let diagnostic = match instead {
+                Some(instead) => diagnostic.help(format!("instead, {instead}")),
+                None => diagnostic,
             };
             found.push(diagnostic.help("run it with `--simulate`, which simulates every provider"));
         }

@@ -289,9 +289,11 @@ impl Lowering {
         // The oldest version reads the attribute and then applies the path to the result.
         let apart = self.version == V2013_05_23;
         let scales = kind.as_ref() == groups::SCALING_GROUP;
+        // Its attributes are maps, and a path selects in them.
+        let deploys = groups::deployment_type(&kind).is_some();
         let own = groups::group_attributes(&kind).contains(&attribute)
             || attribute.starts_with("resource.");
-        let by_name = groups::BY_NAME.contains(&attribute);
+        let by_name = groups::BY_NAME.contains(&attribute) && !deploys;
         if by_name && apart || scales && !own && !(by_name && attribute != "attributes") {
             let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
             let why = if by_name {
@@ -316,7 +318,7 @@ impl Lowering {
             path.clear();
         }
         let mut export = attribute.to_owned();
-        let mut each = !own && !apart;
+        let mut each = !own && !apart && !deploys;
         if by_name {
             let first = path
                 .first()

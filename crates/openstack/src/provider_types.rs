@@ -96,7 +96,11 @@ impl TypeSource for ProviderTypes {
         if let Some(handler) = types::handler(name) {
             return self.managed_type(name, handler);
         }
-        self.services.get(name).or_else(|| self.heat.get(name))
+        let mut ty = self.services.get(name).or_else(|| self.heat.get(name))?;
+        if let Some(instead) = types::instead(name) {
+            Arc::make_mut(&mut ty).instead = Some(instead.into());
+        }
+        Some(ty)
     }
 
     fn has_resource_type(&self, name: &str) -> bool {

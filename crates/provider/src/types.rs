@@ -61,6 +61,8 @@ pub struct ResourceType {
     /// ready. Polling lasts a minute longer, whatever the settings of a run say, unless the document
     /// limits the operation. `None` if the settings decide.
     pub ready_within: Option<Name>,
+    /// For a type that is only described: what does the same, as a phrase that follows `instead`.
+    pub instead: Option<Name>,
 }
 
 /// A rule: a change of one field replaces the resource if another field has a certain value

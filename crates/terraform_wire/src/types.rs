@@ -170,6 +170,7 @@ pub fn resource_type(name: Name, schema: &TypeSchema) -> ResourceType {
         sources: IndexMap::default(),
         reads_with: None,
         ready_within: None,
+        instead: None,
     }
 }
 

@@ -333,6 +333,35 @@ fn resource_that_others_complete_is_held_when_its_time_is_over() {
 }
 
 #[test]
+fn limit_of_a_resource_counts_in_place_of_that_of_the_run() {
+    let document = HELD.replace("{name: main}", "{name: main, limit: 5}");
+    // The provider has the limit and a minute to say that the resource is late.
+    for (polls, ended, least, most) in [(11, Ready, 45, 65), (20, Failed, 55, 65)] {
+        run_with_paused_clock(async {
+            let mut bench = PolicyHarness::with(|catalog| {
+                let ty = catalog
+                    .resource_types
+                    .get_mut("test/cluster")
+                    .expect("the catalogue has it");
+                let ty = std::sync::Arc::make_mut(ty);
+                ty.capabilities.complete_when_ready = true;
+                ty.ready_within = Some("limit".into());
+                let limit = blueprint::Field::of(blueprint::Kind::Integer);
+                std::sync::Arc::make_mut(&mut ty.schema)
+                    .fields
+                    .insert("limit".into(), limit);
+            });
+            bench.settings.hold_after = Duration::from_secs(1);
+            bench.script_faults("unsettled cluster", vec![ScriptedFault::None; polls]);
+            let ran = bench.apply(Some(&document)).await;
+            assert_eq!(ran.ended(), Some(ended));
+            let seconds = ran.elapsed.as_secs();
+            assert!((least..=most).contains(&seconds), "{:?}", ran.elapsed);
+        });
+    }
+}
+
+#[test]
 fn resource_that_is_not_waited_for_is_held_at_once() {
     run_with_paused_clock(async {
         let mut bench = completed_by_others();

@@ -546,6 +546,13 @@ pub(super) fn read_member(
                     {
                         unknown_of(Type::Any, &member.address)
                     }
+                    // An update that changes anything may change it, too.
+                    Some(Attribute::Nothing)
+                        if matches!(&member.outputs, Outputs::Planned(_, changing) if !changing.is_empty())
+                            && matches!(ty.attributes, Attributes::Open(_)) =>
+                    {
+                        unknown_of(Type::Any, &member.address)
+                    }
                     // The provider may return fields under names of which the schema knows nothing.
                     Some(Attribute::Nothing) => match &ty.attributes {
                         Attributes::Open(_) => output_of(member, attribute).unwrap_or_default(),

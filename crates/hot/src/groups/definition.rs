@@ -6,7 +6,7 @@ use blueprint::{
 use diag::{Span, Spanned};
 
 use crate::expressions::{FACADE, named, reference};
-use crate::kinds::{STACK, definition_property};
+use crate::kinds::{STACK, definition_property, deployment_type};
 use crate::native::indexed;
 use dialect::ExpansionContext;
 
@@ -28,7 +28,7 @@ pub(crate) fn expansion(
         named(FACADE, spec_key),
         Expr::new(ExprKind::Map(says), spec_key),
     )];
-    let member = match part(&spec, definition_property(&kind.item)) {
+    let member = match definition_of(&spec, &kind.item) {
         Some(member) if kind.item.as_ref() == STACK => {
             if let ExprKind::Map(entries) = &member.kind {
                 inputs.extend(entries.iter().cloned());
@@ -49,6 +49,15 @@ pub(crate) fn expansion(
         },
         inputs,
     )
+}
+
+/// The definition of the members in the spec of a group; `None` if it is not written.
+pub(super) fn definition_of<'e>(spec: &'e Expr, kind: &str) -> Option<&'e Expr> {
+    match deployment_type(kind) {
+        // The members have the properties of the group.
+        Some(_) => Some(spec),
+        None => part(spec, definition_property(kind)),
+    }
 }
 
 /// The value of a key in a map expression; `None` for other expressions.

@@ -6,7 +6,10 @@ use diag::{Span, Spanned};
 use super::definition::part;
 use super::writer::GroupWriter;
 use crate::expressions::{CHILD_PATH, FACADE, INSTANCE, named, reference};
-use crate::kinds::{ALL, BY_NAME, LoweredKind, RESOURCE_GROUP, SCALING_GROUP, group_attributes};
+use crate::kinds::{
+    ALL, BY_NAME, LoweredKind, RESOURCE_GROUP, SCALING_GROUP, deployment_type, group_attributes,
+    member_attribute,
+};
 use crate::refusal_expressions::refusal_expr;
 use dialect::Expanded;
 
@@ -110,6 +113,15 @@ impl GroupWriter<'_> {
                 None => self.id_of(&name, kind, span),
                 Some(attribute) => self.attribute_of(&name, kind, attribute, span),
             };
+        }
+        if deployment_type(&self.expansion.kind.item).is_some() && attribute != ALL {
+            let of_member = member_attribute(attribute);
+            let mut values = Vec::with_capacity(members.len());
+            for (name, kind) in members {
+                let value = self.attribute_of(&name, kind, of_member, span);
+                values.push((named(&name, span), value));
+            }
+            return map(values);
         }
         if let Some((which, of_member)) = attribute.split_once('.')
             && BY_NAME.contains(&which)

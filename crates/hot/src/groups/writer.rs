@@ -6,7 +6,9 @@ use blueprint::{
 use diag::{Diagnostics, Span, Spanned};
 
 use super::definition::{expansion, known_keys_map, part, remove_null_entries};
-use crate::kinds::{LoweredKind, RESOURCE_GROUP, SCALING_GROUP, definition_property};
+use crate::kinds::{
+    LoweredKind, RESOURCE_GROUP, SCALING_GROUP, definition_property, deployment_type,
+};
 use crate::message_path::invalid;
 use crate::version::NAME;
 use dialect::ExpansionContext;
@@ -32,6 +34,9 @@ impl GroupWriter<'_> {
     /// Replaces a computed definition by its known parts: the type of a member, and the keys of its
     /// properties.
     pub(super) fn resolve_known_parts(&mut self) {
+        if deployment_type(&self.expansion.kind.item).is_some() {
+            return;
+        }
         let key = definition_property(&self.expansion.kind.item);
         let defined = self.spec.unmarked().get(key).cloned().unwrap_or_default();
         if let Some(member) = known_keys_map(&self.member, &defined) {

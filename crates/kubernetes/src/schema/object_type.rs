@@ -200,5 +200,6 @@ fn resource_type(
         sources: IndexMap::default(),
         reads_with: None,
         ready_within: None,
+        instead: None,
     }
 }

@@ -10,6 +10,7 @@ mod image;
 mod kinds;
 mod network;
 mod quota;
+mod replaced;
 mod server;
 mod signals;
 mod snapshots;
@@ -17,6 +18,8 @@ mod volume;
 mod volume_type;
 
 use crate::managed::Handler;
+
+pub(crate) use self::replaced::instead;
 
 /// The types of each file.
 static OF_FILES: &[&[&dyn Handler]] = &[

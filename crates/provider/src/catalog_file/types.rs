@@ -139,8 +139,9 @@ pub(super) fn resource_types(
             replaces_where,
             sources,
             reads_with,
-            // Only a provider that is part of the program sets it.
+            // Only a provider that is part of the program sets them.
             ready_within: None,
+            instead: None,
         };
         catalog
             .resource_types

@@ -164,6 +164,7 @@ fn resource_type(
         sources: IndexMap::default(),
         reads_with: None,
         ready_within: None,
+        instead: None,
     })
 }
 

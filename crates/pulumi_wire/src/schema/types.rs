@@ -295,6 +295,7 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
         sources: IndexMap::default(),
         reads_with: None,
         ready_within: None,
+        instead: None,
     }
 }
 

@@ -143,7 +143,8 @@ impl Deployment {
             outputs: source.outputs(),
         };
         // A try that is repeated must not lose the signal of the first one.
-        if before.is_some_and(|before| before["id"] == derived_id.as_str()) {
+        let before = before.unwrap_or_default();
+        if before["id"] == derived_id.as_str() {
             record.container.tell_agent(on).await?;
             return Ok(record);
         }
@@ -155,7 +156,9 @@ impl Deployment {
             None => None,
         };
         let generated = on.physical_name(&on.call.token);
-        let name = text(spec, "name").unwrap_or(&generated);
+        // Agents carry deployments out by their names, so an update keeps a generated one.
+        let former = before["name"].as_str().unwrap_or(&generated);
+        let name = text(spec, "name").unwrap_or(former);
         let facts = DeploymentFacts {
             action,
             server,

@@ -48,8 +48,17 @@ impl ServerContainer {
         ServerContainer::of_mark(&mark_of(token))
     }
 
+    /// The container of the server with these tags; `None` if none of them is a mark.
+    pub(in crate::types) fn of_tags(tags: &Json) -> Option<ServerContainer> {
+        let tags = tags.as_array().into_iter().flatten();
+        let mut tags = tags.filter_map(Json::as_str);
+        let form = mark_of("");
+        let is_mark = |tag: &&str| tag.starts_with("cyan-") && tag.len() == form.len();
+        tags.find(is_mark).map(ServerContainer::of_mark)
+    }
+
     /// The container of the server with this mark.
-    pub(in crate::types) fn of_mark(mark: &str) -> ServerContainer {
+    fn of_mark(mark: &str) -> ServerContainer {
         ServerContainer {
             name: format!("{mark}-deployments"),
         }
@@ -76,16 +85,12 @@ impl ServerContainer {
     ) -> Result<ServerContainer, ProviderError> {
         let wrong = |message: String| ProviderError::new(ErrorKind::Document, message).at("server");
         if let Some(server) = server(on, id).await? {
-            let tags = server["tags"].as_array().into_iter().flatten();
-            let mut tags = tags.filter_map(Json::as_str);
-            let mark = tags.find(|tag| tag.starts_with("cyan-"));
-            let mark = mark.ok_or_else(|| {
+            return ServerContainer::of_tags(&server["tags"]).ok_or_else(|| {
                 wrong(format!(
                     "the server {id} was made by another program, so its agent reads no deployments \
                      from here"
                 ))
-            })?;
-            return Ok(ServerContainer::of_mark(mark));
+            });
         }
         let deployed = ServerContainer::of_create(id);
         match object_store::container(on, &deployed.name).await? {
@@ -306,6 +311,14 @@ mod tests {
             home.chosen(&JsonMap::new()).container,
             "cyan-abc-deployments"
         );
+    }
+
+    #[test]
+    fn a_tag_of_the_user_is_no_mark() {
+        let mark = mark_of("token");
+        let found = ServerContainer::of_tags(&json!(["cyan-blue", mark]));
+        assert_eq!(found, Some(ServerContainer::of_create("token")));
+        assert_eq!(ServerContainer::of_tags(&json!(["cyan-blue"])), None);
     }
 
     #[test]

@@ -216,7 +216,10 @@ impl Hooks for ServerHooks {
             }
             let mut object = json!({ "id": id });
             match refresh(on, &mut object).await {
-                Ok(()) => update::container_of(&object).delete(on).await,
+                Ok(()) => match ServerContainer::of_tags(&object["tags"]) {
+                    Some(container) => container.delete(on).await,
+                    None => Ok(()),
+                },
                 Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
                 Err(error) => Err(error),
             }

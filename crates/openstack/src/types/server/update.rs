@@ -204,13 +204,6 @@ fn state_of_action(action: &Json) -> ActionState {
     }
 }
 
-/// The container with the deployments of a server.
-pub(super) fn container_of(object: &Json) -> ServerContainer {
-    let marks = MARK.kept(object);
-    let mark = marks.first().and_then(Json::as_str);
-    ServerContainer::of_mark(mark.unwrap_or_default())
-}
-
 /// Rebuilds a server with another image or other user data, or sets its password. The server is
 /// polled afterwards until it is ready.
 async fn rebuild(
@@ -249,7 +242,8 @@ async fn rebuild(
         arguments["preserve_ephemeral"] = json!(true);
     }
     if other_data {
-        let container = container_of(object);
+        let container = ServerContainer::of_tags(&object["tags"]);
+        let container = container.unwrap_or_else(|| ServerContainer::of_create(&on.call.token));
         let encoded = user_data::encoded(on, change.desired, &container).await?;
         arguments["user_data"] = json!(encoded);
     }
