@@ -366,8 +366,7 @@ impl Lowering {
         )
     }
 
-    /// The attribute `show`: null, because there is no cloud. The reference still orders the
-    /// resources.
+    /// The attribute `show`: that of a resource, and null for a stack.
     pub(super) fn show_attribute(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         let attributes = self.all_attributes(name, name_span, span);
         Expr::call("(show)", span, vec![attributes], span)

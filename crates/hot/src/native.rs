@@ -198,7 +198,7 @@ impl Native for Internal {
     fn returns_part_of_arguments(&self) -> bool {
         matches!(
             self.name,
-            "get_param" | "get_attr" | "(select path)" | "(parameter)"
+            "get_param" | "get_attr" | "(select path)" | "(parameter)" | "(show)"
         )
     }
 
@@ -211,7 +211,7 @@ impl Native for Internal {
             self.name,
             "get_param" | "get_attr" | "(select path)" | "(parameter)" | "(each)"
         );
-        // `(show)` ignores its argument, which may therefore be unknown.
+        // `(show)` walks into a resource, and counts the members of a group.
         self.name == "(show)"
             || walks
                 && arguments
@@ -277,15 +277,17 @@ fn get_param(arguments: &[Value]) -> Result<Value, Refusal> {
     ))
 }
 
-/// The attribute `show`: null for each resource, because there is no cloud.
+/// The attribute `show` of a resource with these attributes: what its service shows of it, and null
+/// without a cloud. For the members of a group, null for each.
 fn show(arguments: &[Value]) -> Result<Value, Refusal> {
-    let resources = arguments
-        .first()
-        .map(Value::unmarked)
-        .and_then(Value::as_list);
-    Ok(resources.map_or(Value::Null, |resources| {
-        Value::list(resources.iter().map(|_| Value::Null))
-    }))
+    let Some(shown) = arguments.first() else {
+        return Ok(Value::Null);
+    };
+    let members = shown.unmarked().as_list();
+    Ok(match members {
+        Some(members) => Value::list(members.iter().map(|_| Value::Null)),
+        None => paths::attribute(shown, &[Value::text("show")]),
+    })
 }
 
 /// Walks a path into an attribute. A missing step gives null.
@@ -622,4 +624,21 @@ fn group_id(arguments: &[Value]) -> Result<Value, Refusal> {
     Ok(Value::text(
         identifier(instance.as_text().unwrap_or_default(), &names(unit)).to_string(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn show_is_what_the_attributes_of_a_resource_have() {
+        let shown = Value::map([("name", Value::text("net"))]);
+        let attributes = Value::map([("show", shown.clone()), ("mtu", Value::from(1450))]);
+        assert_eq!(show(&[attributes]).ok(), Some(shown));
+        let without = Value::map([("mtu", Value::from(1450))]);
+        assert_eq!(show(&[without]).ok(), Some(Value::Null));
+        let members = Value::list([Value::text("a"), Value::text("b")]);
+        let each = Value::list([Value::Null, Value::Null]);
+        assert_eq!(show(&[members]).ok(), Some(each));
+    }
 }

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::handler::{Handler, Table, patiently};
 use super::hooks::{ASIDE, Deletion, PRIVATE, SpecChange};
-use super::mapping::{Recorded, fields_of, id_of, is_part_of};
+use super::mapping::{Recorded, fields_of, id_in_path, id_of, is_part_of};
 use super::mapping::{body_of, json_of};
 use super::table::JsonMap;
 use super::table::{Busy, Form, Parent, Property, Reading, State, Target, Unset, Update};
@@ -99,7 +99,11 @@ impl Managed {
         spec: &JsonMap,
         id: &str,
     ) -> Result<String, ProviderError> {
-        Ok(format!("{}/{id}", self.collection(on, spec).await?))
+        Ok(format!(
+            "{}/{}",
+            self.collection(on, spec).await?,
+            id_in_path(id)
+        ))
     }
 
     /// The object in an answer; an empty one if the answer has none.

@@ -2,7 +2,9 @@
 
 mod attachment;
 mod compute;
+mod key_manager;
 mod kinds;
+mod load_balancer;
 mod network;
 mod quota;
 mod server;
@@ -20,6 +22,8 @@ static OF_FILES: &[&[&dyn Handler]] = &[
     attachment::TYPES,
     volume_type::TYPES,
     quota::TYPES,
+    load_balancer::TYPES,
+    key_manager::TYPES,
 ];
 
 /// All types with a handler.

@@ -9,6 +9,8 @@
 )]
 
 mod compute;
+mod key_manager;
+mod load_balancers;
 mod network;
 mod servers;
 mod support;
