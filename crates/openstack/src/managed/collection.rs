@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::handler::{Handler, Table, absent, patiently};
 use super::hooks::{ASIDE, PRIVATE, SpecChange};
-use super::mapping::{Recorded, fields_of, id_of, is_part_of};
+use super::mapping::{Recorded, fields_of, id_in_path, id_of, is_part_of};
 use super::mapping::{body_of, json_of};
 use super::table::JsonMap;
 use super::table::{Busy, Form, Parent, Property, Reading, State, Target, Unset, Update};
@@ -95,7 +95,7 @@ impl Managed {
         id: &str,
     ) -> Result<String, ProviderError> {
         let collection = self.collection(on, spec).await?;
-        Ok(format!("{collection}/{}", path_segment(id)))
+        Ok(format!("{collection}/{}", path_segment(id_in_path(id))))
     }
 
     /// The object in an answer; an empty one if the answer has none.

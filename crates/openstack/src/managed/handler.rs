@@ -3,7 +3,6 @@
 //! Not here: the handler of the tables (`collection`).
 
 use std::fmt;
-use std::time::Duration;
 
 use ::provider::{
     Applied, ApplyRequest, BoxFuture, CheckFindings, Observed, Operation, PlanRequest, Planned,
@@ -15,9 +14,6 @@ use tokio::time::Instant;
 use super::table::{Busy, Property, Update};
 use super::{CloudCall, pause};
 use crate::client::{ServiceAnswer, ServiceError, ServiceRequest};
-
-/// The time that a refusal which clears with time is awaited.
-const PATIENCE: Duration = Duration::from_secs(75);
 
 /// A type of resource in a cloud.
 pub(crate) trait Handler: Sync + fmt::Debug {
@@ -116,7 +112,7 @@ pub(crate) async fn patiently(
     operation: Operation,
     request: ServiceRequest,
 ) -> Result<ServiceAnswer, ServiceError> {
-    let until = Instant::now() + PATIENCE;
+    let begin = Instant::now();
     let mut before = 0;
     loop {
         let error = match on.send(request.clone()).await {
@@ -127,8 +123,10 @@ pub(crate) async fn patiently(
             busy.operation == operation
                 && error.status() == Some(busy.status)
                 && (busy.name.is_empty() || error.name.as_deref() == Some(busy.name))
+                && error.message.contains(busy.says)
+                && begin.elapsed() < busy.patience
         });
-        if !clears || Instant::now() >= until || on.wait(pause(before)).await.is_err() {
+        if !clears || on.wait(pause(before)).await.is_err() {
             return Err(error);
         }
         before += 1;

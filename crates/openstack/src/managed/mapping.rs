@@ -351,6 +351,14 @@ fn without_aside(object: &Json) -> Json {
     shown
 }
 
+/// An id in the path of a request. An id that is the address of its object has it as its last part.
+pub(super) fn id_in_path(id: &str) -> &str {
+    match id.contains("://") {
+        true => id.rsplit('/').next().unwrap_or(id),
+        false => id,
+    }
+}
+
 /// The id of an object; `None` if it has none. Some ids are numbers.
 pub(super) fn id_of(hooks: &dyn Hooks, object: &Json) -> Option<Name> {
     match object.get(hooks.id_field())? {
@@ -391,6 +399,13 @@ mod tests {
         assert_eq!(declared_part(&declared, shown), json!([{"subnet": "id"}]));
         let several = json!([{"subnet": "id"}, {"subnet": "other"}]);
         assert_eq!(declared_part(&declared, several.clone()), several);
+    }
+
+    #[test]
+    fn an_address_ends_with_the_id_of_its_object() {
+        let address = "http://127.0.0.1:9311/v1/secrets/5f0e";
+        assert_eq!(id_in_path(address), "5f0e");
+        assert_eq!(id_in_path("a name"), "a name");
     }
 
     #[test]

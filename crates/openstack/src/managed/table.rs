@@ -1,6 +1,8 @@
 //! The form of a table: what becomes of each property, when an object is ready, which refusals clear
 //! with time.
 
+use std::time::Duration;
+
 use ::provider::Operation;
 
 use super::names::ObjectKind;
@@ -235,15 +237,26 @@ pub(crate) struct Busy {
     pub(crate) status: u16,
     /// The service's name for the refusal; empty for any.
     pub(crate) name: &'static str,
+    /// A part of the service's message; empty for any.
+    pub(crate) says: &'static str,
+    /// The time that it is awaited.
+    pub(crate) patience: Duration,
 }
 
 impl Busy {
-    /// A delete that is refused with a status.
-    pub(crate) const fn delete(status: u16) -> Busy {
+    /// A refusal with any name and message, which is awaited for the usual time.
+    pub(crate) const fn of(operation: Operation, status: u16) -> Busy {
         Busy {
-            operation: Operation::Delete,
+            operation,
             status,
             name: "",
+            says: "",
+            patience: Duration::from_secs(75),
         }
+    }
+
+    /// A delete that is refused with a status.
+    pub(crate) const fn delete(status: u16) -> Busy {
+        Busy::of(Operation::Delete, status)
     }
 }

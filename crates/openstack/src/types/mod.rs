@@ -7,7 +7,9 @@ mod container;
 mod deployments;
 mod identity;
 mod image;
+mod key_manager;
 mod kinds;
+mod load_balancer;
 mod network;
 mod quota;
 mod replaced;
@@ -35,6 +37,8 @@ static OF_FILES: &[&[&dyn Handler]] = &[
     signals::TYPES,
     deployments::TYPES,
     image::TYPES,
+    load_balancer::TYPES,
+    key_manager::TYPES,
 ];
 
 /// All types with a handler.

@@ -1,4 +1,4 @@
-//! The quotas of a project: `OS::Nova::Quota` and `OS::Cinder::Quota`.
+//! The quotas of a project: `OS::Nova::Quota`, `OS::Cinder::Quota` and `OS::Octavia::Quota`.
 
 use ::provider::{BoxFuture, Call, ProviderError};
 use serde_json::json;
@@ -9,16 +9,27 @@ use crate::heat::physical_name;
 use crate::managed::{CloudCall, Handler, JsonMap, ObjectSetting, SpecChange};
 
 /// The types.
-pub(super) static TYPES: &[&dyn Handler] = &[&NOVA, &CINDER];
+pub(super) static TYPES: &[&dyn Handler] = &[&NOVA, &CINDER, &OCTAVIA];
 
 static NOVA: Quota = Quota {
     name: "OS::Nova::Quota",
     service: Service::Compute,
+    path: "os-quota-sets",
+    envelope: "quota_set",
 };
 
 static CINDER: Quota = Quota {
     name: "OS::Cinder::Quota",
     service: Service::Volume,
+    path: "os-quota-sets",
+    envelope: "quota_set",
+};
+
+static OCTAVIA: Quota = Quota {
+    name: "OS::Octavia::Quota",
+    service: Service::LoadBalancer,
+    path: "lbaas/quotas",
+    envelope: "quota",
 };
 
 /// A type of quotas.
@@ -26,6 +37,10 @@ static CINDER: Quota = Quota {
 struct Quota {
     name: &'static str,
     service: Service,
+    /// The path of the quotas of all projects.
+    path: &'static str,
+    /// The key around the limits.
+    envelope: &'static str,
 }
 
 /// The limits of a spec: every property except for the project.
@@ -41,7 +56,7 @@ impl Quota {
         let project = spec.get("project").and_then(|it| it.as_str());
         let id = on.id_of(&PROJECT, project.unwrap_or_default()).await;
         let id = id.map_err(|error| error.at("project"))?;
-        Ok(format!("os-quota-sets/{id}"))
+        Ok(format!("{}/{id}", self.path))
     }
 }
 
@@ -67,7 +82,7 @@ impl ObjectSetting for Quota {
     ) -> BoxFuture<'a, Result<(), ProviderError>> {
         Box::pin(async move {
             let path = self.path(on, change.desired).await?;
-            let body = json!({ "quota_set": limits(change.desired) });
+            let body = json!({ self.envelope: limits(change.desired) });
             on.change(ServiceRequest::put(self.service, path, body))
                 .await?;
             Ok(())
@@ -97,7 +112,7 @@ impl ObjectSetting for Quota {
             let path = self.path(on, spec).await?;
             let answer = on.get(ServiceRequest::get(self.service, path)).await?;
             let limits = limits(spec).into_iter().filter_map(|(name, _)| {
-                let value = answer["quota_set"].get(&name)?.clone();
+                let value = answer[self.envelope].get(&name)?.clone();
                 Some((name, value))
             });
             Ok(Some(limits.collect()))

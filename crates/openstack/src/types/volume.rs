@@ -78,9 +78,8 @@ static VOLUME: Managed = Managed {
     },
     // A volume that is detached, or whose snapshot is deleted, is refused as invalid for a while.
     busy: &[Busy {
-        operation: Operation::Delete,
-        status: 400,
         name: "badRequest",
+        ..Busy::of(Operation::Delete, 400)
     }],
     hooks: &VolumeHooks,
 };

@@ -13,6 +13,8 @@ mod constraints;
 mod deployments;
 mod identity;
 mod image;
+mod key_manager;
+mod load_balancers;
 mod network;
 mod objects;
 mod servers;

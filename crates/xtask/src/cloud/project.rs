@@ -8,8 +8,14 @@ use serde_json::{Value, json};
 
 use super::session::{CloudLogin, CloudSession};
 
-/// The roles of the user of a project: those of a user of Heat.
-const ROLES: [&str; 2] = ["member", "heat_stack_owner"];
+/// The roles of the user of a project, as far as the cloud has them: those of a user of Heat,
+/// Octavia and Barbican.
+const ROLES: [&str; 4] = [
+    "member",
+    "heat_stack_owner",
+    "load-balancer_member",
+    "creator",
+];
 
 /// The further role of an administrator.
 const ADMINISTRATOR: &str = "admin";
@@ -35,10 +41,10 @@ pub(super) struct ListedKind {
 }
 
 macro_rules! kind {
-    ($kind:literal, $service:literal, $path:literal, $envelope:literal) => {
+    ($kind:literal, $service:expr, $path:literal, $envelope:literal) => {
         kind!($kind, $service, $path, $envelope, "")
     };
-    ($kind:literal, $service:literal, $path:literal, $envelope:literal, $inner:literal) => {
+    ($kind:literal, $service:expr, $path:literal, $envelope:literal, $inner:literal) => {
         ListedKind {
             kind: $kind,
             service: $service,
@@ -50,7 +56,37 @@ macro_rules! kind {
 }
 
 /// All kinds of objects of a project, in an order in which they can be deleted.
-pub(super) const KINDS: [ListedKind; 17] = [
+pub(super) const KINDS: [ListedKind; 22] = [
+    kind!(
+        "load balancer",
+        "load-balancer",
+        "/v2/lbaas/loadbalancers?project_id={project}",
+        "loadbalancers"
+    ),
+    kind!(
+        "listener",
+        "load-balancer",
+        "/v2/lbaas/listeners?project_id={project}",
+        "listeners"
+    ),
+    kind!(
+        "pool",
+        "load-balancer",
+        "/v2/lbaas/pools?project_id={project}",
+        "pools"
+    ),
+    kind!(
+        "health monitor",
+        "load-balancer",
+        "/v2/lbaas/healthmonitors?project_id={project}",
+        "healthmonitors"
+    ),
+    kind!(
+        "L7 policy",
+        "load-balancer",
+        "/v2/lbaas/l7policies?project_id={project}",
+        "l7policies"
+    ),
     kind!(
         "floating IP",
         "network",
@@ -151,6 +187,57 @@ pub(super) const KINDS: [ListedKind; 17] = [
     kind!("image", "image", "/v2/images?owner={project}", "images"),
 ];
 
+/// Kinds of objects below others, with the kind of the others, whose id is `{parent}`.
+const BELOW: [(&str, ListedKind); 2] = [
+    (
+        "pool",
+        kind!(
+            "member",
+            "load-balancer",
+            "/v2/lbaas/pools/{parent}/members",
+            "members"
+        ),
+    ),
+    (
+        "L7 policy",
+        kind!(
+            "L7 rule",
+            "load-balancer",
+            "/v2/lbaas/l7policies/{parent}/rules",
+            "rules"
+        ),
+    ),
+];
+
+/// The service of `KEYS`.
+const KEY_MANAGER: &str = "key-manager";
+
+/// The kinds of objects of Barbican, which shows them to their project alone. The field of a member
+/// is its address, which ends with its id.
+const KEYS: [ListedKind; 3] = [
+    kind!(
+        "order",
+        KEY_MANAGER,
+        "/v1/orders?limit=100",
+        "orders",
+        "order_ref"
+    ),
+    kind!(
+        "container",
+        KEY_MANAGER,
+        "/v1/containers?limit=100",
+        "containers",
+        "container_ref"
+    ),
+    kind!(
+        "secret",
+        KEY_MANAGER,
+        "/v1/secrets?limit=100",
+        "secrets",
+        "secret_ref"
+    ),
+];
+
 /// Objects of the whole cloud to which a project's objects refer.
 const SHARED: [ListedKind; 5] = [
     kind!(
@@ -215,12 +302,7 @@ impl TestProject {
             }
         }
         Ok(Self {
-            login: CloudLogin {
-                user: name.to_owned(),
-                password: PASSWORD.to_owned(),
-                project: name.to_owned(),
-                ..login.clone()
-            },
+            login: login_of(login, name),
             id: project,
             user,
         })
@@ -243,7 +325,7 @@ impl TestProject {
             let user = users.iter().find(|user| user["name"] == name.as_str());
             if let Some(user) = user.filter(|_| ended) {
                 let project = Self {
-                    login: login.clone(),
+                    login: login_of(login, &name),
                     id: text(&project, "id"),
                     user: text(user, "id"),
                 };
@@ -269,6 +351,38 @@ impl TestProject {
                         value,
                     });
                 }
+            }
+        }
+        for (kind, below) in &BELOW {
+            let parents = all.iter().filter(|object| object.kind == *kind);
+            let parents: Vec<String> = parents
+                .filter_map(|object| object.value["id"].as_str().map(str::to_owned))
+                .collect();
+            for parent in parents {
+                let path = below.path.replace("{parent}", &parent);
+                let values = admin.list(below.service, &path, below.envelope)?;
+                all.extend(values.into_iter().map(|value| FoundObject {
+                    kind: below.kind,
+                    value,
+                }));
+            }
+        }
+        all.extend(self.keys()?);
+        Ok(all)
+    }
+
+    /// The objects of Barbican.
+    fn keys(&self) -> io::Result<Vec<FoundObject>> {
+        let user = CloudSession::open(&self.login)?;
+        let mut all = Vec::new();
+        for kind in &KEYS {
+            for mut value in user.list(kind.service, kind.path, kind.envelope)? {
+                let address = value[kind.inner].as_str().unwrap_or_default();
+                value["id"] = json!(address.rsplit('/').next());
+                all.push(FoundObject {
+                    kind: kind.kind,
+                    value,
+                });
             }
         }
         Ok(all)
@@ -349,7 +463,21 @@ impl TestProject {
     fn delete_object(&self, admin: &CloudSession, object: &FoundObject) -> io::Result<()> {
         let text = |field: &str| object.value[field].as_str().unwrap_or_default();
         let id = text("id");
+        if let Some(key) = KEYS.iter().find(|key| key.kind == object.kind) {
+            let path = key.path.split('?').next().unwrap_or_default();
+            let user = CloudSession::open(&self.login)?;
+            let deleted = user.ask("DELETE", KEY_MANAGER, &format!("{path}/{id}"), None);
+            return deleted.map(|_| ());
+        }
         let (service, path) = match object.kind {
+            "load balancer" => {
+                let path = format!("/v2/lbaas/loadbalancers/{id}?cascade=true");
+                ("load-balancer", path)
+            }
+            // They go with their load balancer.
+            "listener" | "pool" | "health monitor" | "L7 policy" | "member" | "L7 rule" => {
+                return Ok(());
+            }
             "server" => ("compute", format!("/servers/{id}")),
             "server group" => ("compute", format!("/os-server-groups/{id}")),
             "keypair" => {
@@ -380,6 +508,16 @@ impl TestProject {
             }
         };
         admin.ask("DELETE", service, &path, None).map(|_| ())
+    }
+}
+
+/// The login of the user of a project with this name.
+fn login_of(admin: &CloudLogin, name: &str) -> CloudLogin {
+    CloudLogin {
+        user: name.to_owned(),
+        password: PASSWORD.to_owned(),
+        project: name.to_owned(),
+        ..admin.clone()
     }
 }
 

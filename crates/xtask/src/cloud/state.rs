@@ -30,6 +30,8 @@ const VOLATILE: &[&str] = &[
     "hostId",
     "launched_at",
     "links",
+    // No machine carries a load balancer out, so the order of calls decides what Octavia shows.
+    "operating_status",
     "locked_reason",
     "OS-EXT-SRV-ATTR:host",
     "OS-EXT-SRV-ATTR:hypervisor_hostname",

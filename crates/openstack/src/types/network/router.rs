@@ -52,9 +52,8 @@ pub(super) static ROUTER: Managed = Managed {
         Busy::delete(409),
         // A floating IP that is deleted in the same run still uses the gateway.
         Busy {
-            operation: Operation::Update,
-            status: 409,
             name: "RouterExternalGatewayInUseByFloatingIp",
+            ..Busy::of(Operation::Update, 409)
         },
     ],
     hooks: &RouterHooks,
