@@ -103,7 +103,7 @@ impl SpecFitter<'_> {
             }
             if let Some(default) = &field.default {
                 out.insert(name.clone(), default.clone().tainted(field.sensitive));
-            } else if field.required {
+            } else if field.required && !self.at.is_external {
                 let mut words = self.words(&format!("Property {name} not assigned"));
                 // Heat treats a written null as a value, not as a missing property.
                 if self.is_written(name) {

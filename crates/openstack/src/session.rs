@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use ::provider::json::from_json;
 use ::provider::{
     Applied, ApplyRequest, BoxFuture, Call, CheckFindings, CheckRequest, ErrorKind, FetchRequest,
     Fetched, InvokeRequest, Operation, PlanRequest, Planned, ProviderError, ReadOutcome,

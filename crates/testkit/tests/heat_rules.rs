@@ -483,6 +483,15 @@ fn external_resource_may_read_others_but_not_depend_on_them() {
             "resources: {a: {type: OS::Heat::TestResource, condition: never}, b: {type: OS::Heat::None, external_id: x, depends_on: a}}\n",
             "external-dependency",
         ),
+        // Nothing is made from its properties, so none is required.
+        (
+            "resources: {b: {type: OS::Heat::SoftwareComponent, external_id: x}}\n",
+            "",
+        ),
+        (
+            "resources: {b: {type: OS::Heat::SoftwareComponent}}\n",
+            "missing-spec-field",
+        ),
     ]);
 }
 

@@ -16,6 +16,8 @@ pub struct SpecAt<'a> {
     pub resource: &'a str,
     /// The part of the resource: its spec or its update policy.
     pub part: ExpressionPart,
+    /// Whether the resource exists elsewhere, so that nothing is made from its spec.
+    pub is_external: bool,
 }
 
 /// A function that converts a value to the native spec, with defaults. A part in error stays

@@ -602,6 +602,7 @@ impl Evaluation {
             missing_part_span: resource.spec_key,
             resource: name,
             part: ExpressionPart::Spec,
+            is_external: resource.lifecycle.external.is_some(),
         };
         let native = |value: &Value, found: &mut Diagnostics| {
             check::spec::conform_resource_by(specs, value, resource, ty, found)

@@ -65,7 +65,7 @@ impl ServiceRequest {
         ServiceRequest::new(service, Method::POST, path).with_body(body)
     }
 
-    /// A request without a body that changes an object by its headers.
+    /// A request without a body that changes an object by its headers, or starts an action.
     pub(crate) fn post_nothing(service: Service, path: impl Into<String>) -> ServiceRequest {
         ServiceRequest::new(service, Method::POST, path)
     }
@@ -83,11 +83,6 @@ impl ServiceRequest {
     /// A request without a body that creates an object, or asserts that it exists.
     pub(crate) fn put_nothing(service: Service, path: impl Into<String>) -> ServiceRequest {
         ServiceRequest::new(service, Method::PUT, path)
-    }
-
-    /// A request without a body that starts an action.
-    pub(crate) fn post_nothing(service: Service, path: impl Into<String>) -> ServiceRequest {
-        ServiceRequest::new(service, Method::POST, path)
     }
 
     /// A request that deletes an object.

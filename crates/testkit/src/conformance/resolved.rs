@@ -169,6 +169,7 @@ fn resource_element(
             missing_part_span: resource.spec_key,
             resource: name,
             part: ExpressionPart::Spec,
+            is_external: resource.lifecycle.external.is_some(),
         };
         let native =
             |value: &Value, found: &mut Diagnostics| conform_resource(value, resource, &ty, found);
@@ -231,6 +232,7 @@ fn child_element(
                     missing_part_span: holder,
                     resource: name,
                     part: ExpressionPart::Spec,
+                    is_external: false,
                 };
                 let native = |value: &Value, found: &mut Diagnostics| {
                     conform_schema(value, expr, holder, &ty.schema, found)

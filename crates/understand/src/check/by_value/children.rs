@@ -110,6 +110,7 @@ impl Checker<'_> {
                     missing_part_span: holder,
                     resource: name,
                     part: ExpressionPart::Spec,
+                    is_external: false,
                 };
                 self.fit(&value, at, &ty.schema, &mut found);
             }

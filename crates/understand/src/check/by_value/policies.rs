@@ -78,6 +78,7 @@ impl Checker<'_> {
                 missing_part_span: policy.span,
                 resource: name,
                 part: ExpressionPart::UpdatePolicy,
+                is_external: false,
             };
             self.fit(&value, at, schema, found);
         }

@@ -138,6 +138,7 @@ impl Checker<'_> {
                 missing_part_span: holder,
                 resource: name,
                 part: ExpressionPart::Spec,
+                is_external: resource.lifecycle.external.is_some(),
             };
             self.fit(&value, at, schema, found);
         }
