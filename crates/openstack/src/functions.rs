@@ -46,6 +46,11 @@ pub(crate) async fn invoke(
                 let message = format!("no objects are known by `{rule}`{near}");
                 return Err(ProviderError::new(ErrorKind::Document, message));
             };
+            // Services find objects without a name by it.
+            if text.is_empty() {
+                let message = format!("an empty text names no {}", kind.word);
+                return Err(ProviderError::new(ErrorKind::Document, message));
+            }
             Ok(Value::text(names.existing(cloud, kind, text).await?))
         }
         Some("stack") => {
