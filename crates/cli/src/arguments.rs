@@ -578,8 +578,8 @@ pub(crate) enum StateCommand {
     /// resources only. From the output of `openstack stack abandon`, the documents are written to
     /// this folder and the resources are adopted; `--from heat STACK` does the same with a stack
     /// that Heat still has. A deployment of `pulumi stack export` becomes the state of a stack; its
-    /// secrets need the passphrase in `PULUMI_CONFIG_PASSPHRASE`. FILE can be the folder of Pulumi's
-    /// file store.
+    /// secrets need the passphrase in `PULUMI_CONFIG_PASSPHRASE`. FILE can be the folder of
+    /// Pulumi's file store.
     Import {
         /// File to read; `-` reads standard input. With --from, the name or id of the stack
         #[arg(value_name = "FILE|STACK", value_parser = path())]

@@ -148,8 +148,8 @@ pub struct InstalledStackSource {
     pub form: &'static str,
     /// The name or a namespace of the provider.
     pub provider: &'static str,
-    /// The function of the provider that returns a stack in that form. Its only argument is the name
-    /// of the stack, or another text by which the tool finds it.
+    /// The function of the provider that returns a stack in that form. Its only argument is the
+    /// name of the stack, or another text by which the tool finds it.
     pub function: &'static str,
 }
 

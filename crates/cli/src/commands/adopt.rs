@@ -1,6 +1,6 @@
 //! Runs `cyan state import` on a stack of another tool: on its export, or on what the tool answers.
-//! Writes the documents of the stack below the current folder, deploys them, and adopts the existing
-//! resources instead of creating them.
+//! Writes the documents of the stack below the current folder, deploys them, and adopts the
+//! existing resources instead of creating them.
 //!
 //! Not here: the formats and their meaning (`engine::foreign`).
 

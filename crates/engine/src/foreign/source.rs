@@ -20,11 +20,11 @@ use crate::session::Session;
 
 impl Session {
     /// Asks the other tool with this form for a stack, with the settings of its provider for the
-    /// instance. `stack` is the name of the stack, or another text by which the tool finds it. Returns
-    /// the form, too.
+    /// instance. `stack` is the name of the stack, or another text by which the tool finds it.
+    /// Returns the form, too.
     ///
-    /// Fails if no such tool can be asked, if providers are simulated, if the tool does not have the
-    /// stack, or if its stack cannot be used.
+    /// Fails if no such tool can be asked, if providers are simulated, if the tool does not have
+    /// the stack, or if its stack cannot be used.
     pub async fn ask_for_stack(
         &self,
         form_name: &str,
