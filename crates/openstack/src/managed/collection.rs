@@ -99,11 +99,8 @@ impl Managed {
         spec: &JsonMap,
         id: &str,
     ) -> Result<String, ProviderError> {
-        Ok(format!(
-            "{}/{}",
-            self.collection(on, spec).await?,
-            id_in_path(id)
-        ))
+        let collection = self.collection(on, spec).await?;
+        Ok(format!("{collection}/{}", id_in_path(id)))
     }
 
     /// The object in an answer; an empty one if the answer has none.
