@@ -45,7 +45,7 @@ const BARBICAN: Managed = Managed {
         why: "error_reason",
     },
     busy: &[Busy::delete(409)],
-    hooks: &Secrets,
+    hooks: &SecretHooks,
 };
 
 static SECRET: Managed = Managed {
@@ -150,7 +150,7 @@ static ORDER: Managed = Managed {
         hook("profile"),
         hook("request_data"),
     ],
-    hooks: &Orders,
+    hooks: &OrderHooks,
     ..BARBICAN
 };
 
@@ -193,9 +193,9 @@ fn keep(object: &mut Json, attribute: &str, value: Json) {
 }
 
 /// The hooks of secrets.
-struct Secrets;
+struct SecretHooks;
 
-impl Hooks for Secrets {
+impl Hooks for SecretHooks {
     fn adjust(&self, ty: &mut ResourceType) {
         finds_by_generated_name(ty);
     }
@@ -305,9 +305,9 @@ impl Hooks for Containers {
 }
 
 /// The hooks of orders.
-struct Orders;
+struct OrderHooks;
 
-impl Hooks for Orders {
+impl Hooks for OrderHooks {
     fn id_field(&self) -> &'static str {
         "order_ref"
     }
