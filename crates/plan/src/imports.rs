@@ -127,7 +127,7 @@ impl Imports {
                     continue;
                 }
                 let taken = self.foreign_objects.get(&member.address);
-                let stored_fields = taken.filter(|_| !can_be_read(&ty, true));
+                let stored_fields = taken.filter(|_| !can_be_read(ty, true));
                 let id = taken.map_or(resource.lifecycle.import.as_ref(), |taken| {
                     taken.id.as_ref()
                 });
@@ -269,7 +269,7 @@ fn from_foreign_fields(wanted: &ImportTarget, stored_fields: &IndexMap<Name, Val
         fields.insert(name.clone(), read);
     }
     let id_field = wanted.ty.id_field.as_ref();
-    if let Some(field) = id_field.filter(|field| !fields.contains_key(*field)) {
+    if let Some(field) = id_field.filter(|field| !fields.contains_key(field)) {
         fields.insert(field.clone(), Value::Text(wanted.id.clone()));
     }
     let fields = Value::Map(fields.into());

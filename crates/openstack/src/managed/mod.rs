@@ -2,8 +2,8 @@
 //! one handler that creates, reads, updates and deletes them.
 //!
 //! `table.rs` has the form of a table, `mapping.rs` the conversion of values, `collection.rs` the
-//! operations, `deletion.rs` deletes, `names.rs` the ids of names. `relation.rs` and `settings.rs` handle what is no object
-//! of a collection.
+//! operations, `deletion.rs` deletes, `refusal.rs` what a service cannot change, `names.rs` the ids of
+//! names. `relation.rs` and `settings.rs` handle what is no object of a collection.
 //!
 //! Not here: the tables (`types`).
 

@@ -50,12 +50,12 @@ impl Principal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Assignment {
     role: String,
-    scope: Scope,
+    scope: RoleScope,
 }
 
 /// Where a role counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Scope {
+enum RoleScope {
     Project(String),
     Domain(String),
 }
@@ -81,8 +81,8 @@ impl Assignment {
         all.map(|(at, one)| {
             let text = |field: &str| one[field].as_str().map(str::to_owned);
             let scope = match (text("project"), text("domain")) {
-                (Some(project), None) => Scope::Project(project),
-                (None, Some(domain)) => Scope::Domain(domain),
+                (Some(project), None) => RoleScope::Project(project),
+                (None, Some(domain)) => RoleScope::Domain(domain),
                 (Some(_), Some(_)) => {
                     let why = "a role counts in a project or in a domain, not in both";
                     return Err(refused(at, why));
@@ -106,8 +106,8 @@ impl Assignment {
         }
         let id = |field: &str| scope[field]["id"].as_str().map(str::to_owned);
         let scope = match id("project") {
-            Some(project) => Scope::Project(project),
-            None => Scope::Domain(id("domain")?),
+            Some(project) => RoleScope::Project(project),
+            None => RoleScope::Domain(id("domain")?),
         };
         let role = entry["role"]["id"].as_str()?.to_owned();
         Some(Assignment { role, scope })
@@ -116,15 +116,15 @@ impl Assignment {
     /// As an item of the property.
     fn as_item(&self) -> Json {
         match &self.scope {
-            Scope::Project(id) => json!({ "role": self.role, "project": id }),
-            Scope::Domain(id) => json!({ "role": self.role, "domain": id }),
+            RoleScope::Project(id) => json!({ "role": self.role, "project": id }),
+            RoleScope::Domain(id) => json!({ "role": self.role, "domain": id }),
         }
     }
 
     fn path(&self, whose: Principal, id: &str) -> String {
         let (scope, place) = match &self.scope {
-            Scope::Project(place) => ("projects", place),
-            Scope::Domain(place) => ("domains", place),
+            RoleScope::Project(place) => ("projects", place),
+            RoleScope::Domain(place) => ("domains", place),
         };
         let (place, id, role) = (
             path_segment(place),
@@ -354,7 +354,7 @@ mod tests {
         };
         let own = Assignment {
             role: "r".to_owned(),
-            scope: Scope::Project("p".to_owned()),
+            scope: RoleScope::Project("p".to_owned()),
         };
         assert_eq!(scope(json!({})), Some(own));
         assert_eq!(

@@ -3,7 +3,7 @@
 
 use crate::managed::{Hooks, JsonMap, Managed, Mark, SpecChange, State, Unset, reference, same};
 
-use super::{FLAVOR_PROFILES, OCTAVIA, ZONE_PROFILES};
+use super::common::{FLAVOR_PROFILES, OCTAVIA, ZONE_PROFILES};
 
 /// The hooks of objects whose names are unique in a cloud.
 struct UniquelyNamed;

@@ -2,7 +2,7 @@
 
 use crate::managed::{Form, Managed, Unset, reference, renamed, same};
 
-use super::{BALANCERS, OCTAVIA, POOLS};
+use super::common::{BALANCERS, OCTAVIA, POOLS};
 
 pub(super) static LISTENER: Managed = Managed {
     name: "OS::Octavia::Listener",

@@ -5,21 +5,14 @@
 //!
 //! Not here: what a load balancer does with traffic.
 
+mod common;
 mod flavor;
 mod listener;
 mod policy;
 mod pool;
 
-use std::time::Duration;
-
-use ::provider::Operation;
-
-use crate::client::Service;
-use crate::managed::{
-    Busy, Handler, Hooks, Managed, Mark, ObjectKind, Search, State, Update, reference, renamed,
-    same,
-};
-use crate::managed::{Form, Unset};
+use self::common::{FLAVORS, OCTAVIA};
+use crate::managed::{Form, Handler, Managed, Unset, reference, renamed, same};
 use crate::types::network::SUBNET;
 
 /// The types.
@@ -36,71 +29,6 @@ pub(super) static TYPES: &[&dyn Handler] = &[
     &flavor::ZONE,
     &flavor::ZONE_PROFILE,
 ];
-
-const fn kind(word: &'static str, path: &'static str, list: &'static str) -> ObjectKind {
-    ObjectKind {
-        word,
-        service: Service::LoadBalancer,
-        path,
-        list,
-        search: Search::ByQuery,
-    }
-}
-
-static BALANCERS: ObjectKind = kind("load balancer", "lbaas/loadbalancers", "loadbalancers");
-static LISTENERS: ObjectKind = kind("listener", "lbaas/listeners", "listeners");
-static POOLS: ObjectKind = kind("pool", "lbaas/pools", "pools");
-static POLICIES: ObjectKind = kind("L7 policy", "lbaas/l7policies", "l7policies");
-static FLAVORS: ObjectKind = kind("flavor", "lbaas/flavors", "flavors");
-static FLAVOR_PROFILES: ObjectKind =
-    kind("flavor profile", "lbaas/flavorprofiles", "flavorprofiles");
-
-static ZONE_PROFILES: ObjectKind = kind(
-    "availability zone profile",
-    "lbaas/availabilityzoneprofiles",
-    "availability_zone_profiles",
-);
-
-/// An operation while Octavia works on the load balancer. Many objects below one load balancer wait
-/// for each other, and each may take Octavia a while.
-const fn immutable(operation: Operation) -> Busy {
-    Busy {
-        says: "immutable",
-        patience: Duration::from_secs(1800),
-        ..Busy::of(operation, 409)
-    }
-}
-
-/// The hooks of types that need none.
-struct NoFurther;
-
-impl Hooks for NoFurther {}
-
-/// What the tables of a load balancer and the objects below it have in common.
-const OCTAVIA: Managed = Managed {
-    name: "",
-    service: Service::LoadBalancer,
-    path: "",
-    parent: None,
-    envelope: "",
-    list: "",
-    properties: &[],
-    update: Update::Put,
-    mark: Mark::Tag("tags"),
-    state: State {
-        field: "provisioning_status",
-        ready: &["ACTIVE"],
-        failed: &["ERROR"],
-        gone: &["DELETED"],
-        why: "",
-    },
-    busy: &[
-        immutable(Operation::Create),
-        immutable(Operation::Update),
-        immutable(Operation::Delete),
-    ],
-    hooks: &NoFurther,
-};
 
 static LOAD_BALANCER: Managed = Managed {
     name: "OS::Octavia::LoadBalancer",

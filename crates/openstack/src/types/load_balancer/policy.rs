@@ -2,7 +2,7 @@
 
 use crate::managed::{Managed, Parent, Unset, ignored, reference, same};
 
-use super::{LISTENERS, OCTAVIA, POLICIES, POOLS};
+use super::common::{LISTENERS, OCTAVIA, POLICIES, POOLS};
 
 pub(super) static POLICY: Managed = Managed {
     name: "OS::Octavia::L7Policy",
