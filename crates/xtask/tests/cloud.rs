@@ -17,6 +17,10 @@ const KILLS: &str = "5";
 
 /// Runs `cargo xtask cloud` on the cloud of the tests. Returns what it prints; `None` if there is no
 /// cloud.
+#[expect(
+    clippy::print_stderr,
+    reason = "the times are for the log, and a test that is skipped says so"
+)]
 fn run_on_cloud(arguments: &[&str]) -> Option<String> {
     let Some(clouds) = std::env::var_os("CYAN_TEST_CLOUDS") else {
         let all = std::env::var_os("CYAN_TEST_ALL").is_some();
@@ -30,7 +34,9 @@ fn run_on_cloud(arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
     command.arg("cloud").args(arguments).arg("--clouds");
     command.arg(clouds).arg("--cyan").arg(program);
-    let output = command.output().unwrap();
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     // The lines with its times are for the log.
@@ -39,7 +45,6 @@ fn run_on_cloud(arguments: &[&str]) -> Option<String> {
     Some(text)
 }
 
-#[ignore = "the states are recorded on another cloud: run `cargo xtask cloud`"]
 #[test]
 fn templates_leave_the_states_that_heat_leaves_also_after_kills() {
     let mut arguments = vec!["--recorded", "--kills", KILLS];

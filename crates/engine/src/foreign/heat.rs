@@ -200,14 +200,11 @@ fn local_names<'n>(names: impl Iterator<Item = &'n str>, others: &[&str]) -> Vec
         .collect();
     for name in urls {
         let segments: Vec<&str> = name.split('/').filter(|one| !one.is_empty()).collect();
-        let candidates = (0..segments.len())
+        let mut candidates = (0..segments.len())
             .rev()
             .map(|from| segments[from..].join("-"));
-        let free = candidates
-            .clone()
-            .find(|candidate| !used.contains(candidate));
-        let chosen = free.or_else(|| candidates.clone().last());
-        let chosen = chosen.unwrap_or_else(|| name.to_owned());
+        let free = candidates.find(|candidate| !used.contains(candidate));
+        let chosen = free.unwrap_or_else(|| segments.join("-"));
         used.insert(chosen.clone());
         local.push((name.to_owned(), chosen));
     }
