@@ -7,7 +7,7 @@ use blueprint::Name;
 use serde_json::Value as Json;
 use tokio::time::Instant;
 
-use super::names::{NameCache, ObjectKind};
+use super::names::{NameCache, ObjectKind, Search};
 use crate::client::{Cloud, ServiceAnswer, ServiceError, ServiceRequest};
 use crate::heat::{HeatProvider, physical_name};
 
@@ -79,6 +79,9 @@ impl<'a> CloudCall<'a> {
         text: &str,
     ) -> Result<String, ProviderError> {
         match self.ids {
+            // The document selects such an id, so its own run may make the object. The service
+            // refuses a wrong one.
+            IdTrust::Checked if matches!(kind.search, Search::ByPath(_)) => Ok(text.to_owned()),
             IdTrust::Taken => self.names.id_of(self.cloud, kind, text).await,
             IdTrust::Checked => self.names.existing(self.cloud, kind, text).await,
         }
