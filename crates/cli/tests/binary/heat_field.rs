@@ -136,6 +136,8 @@ fn rehearsal_takes_integers_for_numbers() {
             "a.yaml",
             &format!("heat_template_version: 2018-08-31\n{text}"),
         );
+        // The URL of a handle is secret.
+        place.ends(0, &["key", "new"]);
         place.ends(0, &["deploy", "--yes", "--simulate", "-i", "x", "a.yaml"]);
     }
 }
