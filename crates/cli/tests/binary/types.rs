@@ -95,9 +95,9 @@ fn names_with_colons_are_listed_by_namespace() {
 fn types_without_a_provider_are_simulated_but_not_deployed() {
     let place = Place::with(
         "net.blueprint.yaml",
-        "version: 2023-04-20\nresources:\n  front: {type: \"OS::Keystone::Domain\", spec: {name: front}}\n  \
-         web:\n    type: OS::Keystone::Project\n    spec: {name: web, domain: \"${resources.front}\"}\n  \
-         done: {type: \"OS::Heat::SwiftSignalHandle\", spec: {}}\n  \
+        "version: 2023-04-20\nresources:\n  front: {type: \"OS::Manila::ShareNetwork\", spec: {name: front}}\n  \
+         web:\n    type: OS::Manila::Share\n    spec: {name: web, share_protocol: NFS, size: 1, share_network: \"${resources.front}\"}\n  \
+         done: {type: \"OS::Zaqar::Queue\", spec: {name: done}}\n  \
          name: {type: \"OS::Heat::Value\", spec: {value: \"${resources.front.spec.name}\"}}\n",
     );
     place.ends(0, &["validate", "net.blueprint.yaml"]);
@@ -105,9 +105,9 @@ fn types_without_a_provider_are_simulated_but_not_deployed() {
         .ends(1, &["deploy", "--yes", "net.blueprint.yaml"])
         .err;
     for what in [
-        "OS::Keystone::Domain",
-        "OS::Keystone::Project",
-        "OS::Heat::SwiftSignalHandle",
+        "OS::Manila::ShareNetwork",
+        "OS::Manila::Share",
+        "OS::Zaqar::Queue",
     ] {
         assert!(
             refused.contains(&format!("there is no provider for `{what}` here yet")),
