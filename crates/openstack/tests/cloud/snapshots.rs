@@ -109,18 +109,29 @@ async fn a_server_leaves_an_image_of_its_own_name() {
     let Some(peer) = Peer::of("demo").await else {
         return;
     };
+    let net = peer
+        .create("OS::Neutron::Net", "kept-net", json!({}))
+        .await
+        .unwrap();
+    let cidr = json!({ "network": net.id(), "cidr": "10.77.8.0/24" });
+    let subnet = peer
+        .create("OS::Neutron::Subnet", "kept-subnet", cidr)
+        .await
+        .unwrap();
     let spec = json!({ "image": "cirros", "flavor": "m1.nano", "user_data_format": "RAW",
-        "name": format!("{}-kept", peer.run) });
+        "networks": [{ "network": net.id() }], "name": format!("{}-kept", peer.run) });
     let mut server = peer.create("OS::Nova::Server", "kept", spec).await.unwrap();
     let images = Images::of_demo().await;
     let id = server.id().to_owned();
-    let (deleted, image) = tokio::join!(server.delete_after_snapshot(), images.store(&id));
-    deleted.unwrap();
+    let store = async { Ok(images.store(&id).await) };
+    let ((), image) = tokio::try_join!(server.delete_after_snapshot(), store).unwrap();
     let [left] = images.of_server(&id).await.try_into().unwrap();
     assert_eq!(left["id"], image.as_str());
     assert_eq!(left["name"], format!("{}-kept", peer.run));
     assert_eq!(left["status"], "active");
     images.delete(&image).await;
+    subnet.delete().await.unwrap();
+    net.delete().await.unwrap();
 }
 
 #[tokio::test]
