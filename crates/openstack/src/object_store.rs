@@ -2,14 +2,12 @@
 //!
 //! Not here: temporary URLs (`client`), what the objects mean (`types`).
 
-use std::fmt::Write as _;
-
 use ::provider::{ErrorKind, ProviderError};
 use bytes::Bytes;
 use futures::{StreamExt as _, TryStreamExt as _};
 use serde_json::Value as Json;
 
-use crate::client::{Service, ServiceAnswer, ServiceError, ServiceRequest};
+use crate::client::{Service, ServiceAnswer, ServiceError, ServiceRequest, path_segment};
 use crate::managed::{CloudCall, Patience};
 
 const SWIFT: Service = Service::ObjectStore;
@@ -36,15 +34,8 @@ pub(crate) struct ListedObject {
 
 /// A path with `%` escapes for all characters but letters, digits and `-._~/`.
 fn escaped(path: &str) -> String {
-    path.bytes().fold(String::new(), |mut escaped, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            escaped.push(char::from(byte));
-        } else {
-            // Writing to a text cannot fail.
-            let _ = write!(escaped, "%{byte:02X}");
-        }
-        escaped
-    })
+    let segments: Vec<String> = path.split('/').map(path_segment).collect();
+    segments.join("/")
 }
 
 /// A name for a container or object that needs no escapes in a URL. The end of the name, which

@@ -131,6 +131,53 @@ fn types_without_a_provider_are_simulated_but_not_deployed() {
 }
 
 #[test]
+fn an_attribute_takes_the_place_of_a_property_that_is_not_set() {
+    let text = "version: 2023-04-20\nresources:\n  \
+         address: {type: \"OS::Neutron::FloatingIP\", spec: {floating_network: public}}\n  \
+         given: {type: \"OS::Neutron::FloatingIP\", spec: {floating_network: public, floating_ip_address: 203.0.113.9}}\n\
+         exports:\n  \
+         drawn: {type: string, field: address.spec.floating_ip_address}\n  \
+         given: {type: string, field: given.spec.floating_ip_address}\n";
+    let place = Place::with("net.blueprint.yaml", text);
+    let staged = place
+        .ends(0, &["stage", "--simulate", "net.blueprint.yaml"])
+        .out;
+    assert!(staged.contains("+ drawn: (known on deploy)"), "{staged}");
+    assert!(staged.contains("+ given: \"203.0.113.9\""), "{staged}");
+    place.ends(0, &["deploy", "--simulate", "--yes", "net.blueprint.yaml"]);
+    let drawn = place.ends(0, &["output", "--simulate", "drawn"]).out;
+    let address: Result<std::net::IpAddr, _> = drawn.trim().parse();
+    assert!(address.is_ok(), "{drawn}");
+}
+
+#[test]
+fn the_attribute_show_is_that_of_each_resource_and_null_for_stacks() {
+    let text = "heat_template_version: 2021-04-16
+resources:
+  net: {type: OS::Neutron::Net}
+  group:
+    type: OS::Heat::ResourceGroup
+    properties: {count: 2, resource_def: {type: OS::Neutron::Net}}
+  stack: {type: OS::Heat::Stack, properties: {template: \"heat_template_version: 2021-04-16\"}}
+outputs:
+  net: {value: {get_attr: [net, show]}}
+  group: {value: {get_attr: [group, show]}}
+  stack: {value: {get_attr: [stack, show]}}
+";
+    let place = Place::with("net.yaml", text);
+    let staged = place
+        .ends(0, &["stage", "--simulate", "net.yaml", "-i", "net"])
+        .out;
+    for line in [
+        "+ net: (known on deploy)",
+        "+ group: [(known on deploy), (known on deploy)]",
+        "+ stack: null",
+    ] {
+        assert!(staged.contains(line), "{staged}");
+    }
+}
+
+#[test]
 fn settings_and_limits_name_namespaces_with_colons() {
     let text =
         "version: 2023-04-20\nresources:\n  a: {type: \"OS::Heat::Value\", spec: {value: 1}}\n";

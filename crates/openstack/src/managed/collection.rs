@@ -540,6 +540,7 @@ impl Managed {
             return Ok(absent(request));
         };
         let id = self.id_of(&object)?;
+        on.names.note(self.path, &id);
         let is_new = request.outputs.is_null();
         let mut private = request.private.clone();
         if is_new && request.token.is_none() {

@@ -238,6 +238,11 @@ pub(crate) trait Hooks: Sync {
     }
 }
 
+/// The hooks of a type that needs none.
+pub(crate) struct NoHooks;
+
+impl Hooks for NoHooks {}
+
 /// A change of a spec.
 #[derive(Clone, Copy)]
 pub(crate) struct SpecChange<'a> {

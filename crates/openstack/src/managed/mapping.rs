@@ -9,6 +9,20 @@ use super::hooks::ASIDE;
 use super::table::{Form, JsonMap, Property, Reading, Target};
 use super::{CloudCall, Hooks};
 
+/// The entries of a map in a spec for a service that takes only texts: other values as Python writes
+/// them, as from Heat.
+pub(crate) fn texts_of(spec: &JsonMap, property: &str) -> JsonMap {
+    let entries = spec.get(property).and_then(Json::as_object);
+    let entries = entries.into_iter().flatten().map(|(name, value)| {
+        let text = match value {
+            Json::String(_) => value.clone(),
+            other => Json::String(pycompat::text(&from_json(other))),
+        };
+        (name.clone(), text)
+    });
+    entries.collect()
+}
+
 /// The JSON of a spec, without the properties that are null. Secret marks are left out, so it must
 /// not be shown.
 ///

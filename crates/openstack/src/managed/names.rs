@@ -122,6 +122,15 @@ impl NameCache {
         Ok(found.clone())
     }
 
+    /// Notes that an object with this id was read, so that nobody asks whether it exists.
+    pub(super) fn note(&self, path: &'static str, id: &str) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let cell = OnceCell::new_with(Some(id.to_owned()));
+        known
+            .entry((path, id.to_owned()))
+            .or_insert_with(|| Arc::new(cell));
+    }
+
     /// The answer to a request for an object. It is asked once in a session.
     ///
     /// # Errors

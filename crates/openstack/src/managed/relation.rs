@@ -76,10 +76,10 @@ impl<R: Relation> fmt::Debug for Related<R> {
     }
 }
 
-/// The hooks of relations, which have none.
-struct NoHooks;
+/// The hooks of relations.
+struct RelationHooks;
 
-impl Hooks for NoHooks {
+impl Hooks for RelationHooks {
     // A relation is no object that could be shown.
     fn attribute(&self, name: &str, _: &Json) -> Option<Json> {
         (name == "show").then_some(Json::Null)
@@ -102,7 +102,7 @@ impl<R: Relation> Related<R> {
     ) -> Value {
         object["id"] = json!(id);
         let inputs = recorded.inputs;
-        let fields = fields_of(on, R::PROPERTIES, &NoHooks, &object, recorded);
+        let fields = fields_of(on, R::PROPERTIES, &RelationHooks, &object, recorded);
         // What the relation shows as it was sent keeps its spelling: names in place of ids.
         let spelled = R::PROPERTIES.iter().filter_map(|property| {
             let Target::Field {

@@ -11,6 +11,7 @@ use super::kinds::{
     DOMAIN, FLAVOR, IMAGE, KEYSTONE_SERVICE, PROJECT, QOS_SPECS, REGION, ROLE, USER, USER_GROUP,
     VOLUME_TYPE,
 };
+use super::load_balancer::kinds as octavia;
 use super::network::kinds as network;
 use crate::client::Service;
 use crate::managed::{CloudCall, JsonMap, ObjectKind, Search};
@@ -35,32 +36,6 @@ static SERVER: ObjectKind = named("server", Service::Compute, "servers", "server
 static VOLUME: ObjectKind = named("volume", Service::Volume, "volumes", "volumes");
 static SNAPSHOT: ObjectKind = named("volume snapshot", Service::Volume, "snapshots", "snapshots");
 static BACKUP: ObjectKind = named("volume backup", Service::Volume, "backups", "backups");
-static LOAD_BALANCER: ObjectKind = named(
-    "load balancer",
-    Service::LoadBalancer,
-    "lbaas/loadbalancers",
-    "loadbalancers",
-);
-static LISTENER: ObjectKind = named(
-    "listener",
-    Service::LoadBalancer,
-    "lbaas/listeners",
-    "listeners",
-);
-static POOL: ObjectKind = named("pool", Service::LoadBalancer, "lbaas/pools", "pools");
-static L7_POLICY: ObjectKind = named(
-    "L7 policy",
-    Service::LoadBalancer,
-    "lbaas/l7policies",
-    "l7policies",
-);
-static LB_FLAVOR: ObjectKind = named(
-    "flavor of load balancers",
-    Service::LoadBalancer,
-    "lbaas/flavors",
-    "flavors",
-);
-
 /// Key pairs have no ids.
 static KEY_PAIR: ObjectKind = ObjectKind {
     search: Search::ByPath("name"),
@@ -94,11 +69,11 @@ static KINDS: &[(&str, &ObjectKind)] = &[
     ("nova.flavor", &FLAVOR),
     ("nova.keypair", &KEY_PAIR),
     ("nova.server", &SERVER),
-    ("octavia.flavor", &LB_FLAVOR),
-    ("octavia.l7policy", &L7_POLICY),
-    ("octavia.listener", &LISTENER),
-    ("octavia.loadbalancer", &LOAD_BALANCER),
-    ("octavia.pool", &POOL),
+    ("octavia.flavor", &octavia::FLAVORS),
+    ("octavia.l7policy", &octavia::POLICIES),
+    ("octavia.listener", &octavia::LISTENERS),
+    ("octavia.loadbalancer", &octavia::BALANCERS),
+    ("octavia.pool", &octavia::POOLS),
 ];
 
 /// The kind of object that a rule asks for; `None` for a rule that no cloud is asked about.

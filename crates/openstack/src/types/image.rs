@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use crate::client::{Service, ServiceRequest, path_segment};
 use crate::managed::{
     CloudCall, Handler, Hooks, JsonMap, Managed, Mark, Patience, SpecChange, State, Unset, Update,
-    hook, same,
+    hook, same, texts_of,
 };
 use crate::types::compute::texts;
 
@@ -31,6 +31,9 @@ const CHANGEABLE: [&str; 9] = [
     "visibility",
     "ramdisk_id",
 ];
+
+/// The property with properties that Glance does not know.
+const EXTRA: &str = "extra_properties";
 
 /// The seconds that a download may take until a new image can be deactivated.
 const DOWNLOAD: u64 = 3600;
@@ -57,7 +60,7 @@ static WEB_IMAGE: Managed = Managed {
         same("os_distro"),
         same("os_version"),
         same("owner").when_unset(Unset::Kept),
-        hook("extra_properties"),
+        hook(EXTRA),
         same("visibility"),
         same("ramdisk_id"),
         hook("active"),
@@ -86,19 +89,6 @@ fn path_of(object: &Json, part: &str) -> String {
     format!("images/{}{part}", path_segment(id))
 }
 
-/// The extra properties of a spec. Glance takes only texts.
-fn extra_properties(spec: &JsonMap) -> JsonMap {
-    let all = spec.get("extra_properties").and_then(Json::as_object);
-    let all = all.into_iter().flatten().map(|(name, value)| {
-        let text = match value {
-            Json::String(_) => value.clone(),
-            other => json!(pycompat::text(&from_json(other))),
-        };
-        (name.clone(), text)
-    });
-    all.collect()
-}
-
 /// What of a spec no image can have.
 fn wrong(spec: &JsonMap) -> Result<(), ProviderError> {
     let text = |name: &str| spec.get(name).and_then(Json::as_str).unwrap_or_default();
@@ -120,8 +110,8 @@ fn wrong(spec: &JsonMap) -> Result<(), ProviderError> {
 /// The operations that change the fields of an image to those of a spec.
 fn patch(change: SpecChange<'_>, object: &Json) -> Vec<Json> {
     let (mut before, mut after) = (
-        extra_properties(change.prior),
-        extra_properties(change.desired),
+        texts_of(change.prior, EXTRA),
+        texts_of(change.desired, EXTRA),
     );
     for field in CHANGEABLE {
         let value = |spec: &JsonMap| spec.get(field).cloned();
@@ -247,7 +237,7 @@ impl Hooks for WebImageHooks {
         spec: &'a JsonMap,
         body: &'a mut JsonMap,
     ) -> BoxFuture<'a, Result<(), ProviderError>> {
-        body.extend(extra_properties(spec));
+        body.extend(texts_of(spec, EXTRA));
         Box::pin(std::future::ready(wrong(spec)))
     }
 
@@ -312,7 +302,7 @@ impl Hooks for WebImageHooks {
         match (name, object["status"].as_str()) {
             ("active", Some("active")) => Some(json!(true)),
             ("active", Some("deactivated")) => Some(json!(false)),
-            ("extra_properties", _) => {
+            (EXTRA, _) => {
                 let declared = declared.as_object()?.iter();
                 let shown = declared.filter_map(|(name, value)| {
                     let shown = object.get(name)?;

@@ -9,7 +9,7 @@ use super::snapshots;
 use crate::client::{Service, ServiceRequest};
 use crate::managed::{
     ASIDE, Busy, CloudCall, Form, Handler, Hooks, JsonMap, KEY, Managed, Mark, Patience,
-    SpecChange, State, Update, hook, ignored, reference, renamed, same,
+    SpecChange, State, Update, hook, ignored, reference, renamed, same, texts_of,
 };
 
 /// The types.
@@ -102,7 +102,7 @@ impl Hooks for VolumeHooks {
                 Err(ProviderError::new(ErrorKind::Document, message).at("backup_id"))
             }
             false => {
-                let metadata = metadata_of(spec);
+                let metadata = texts_of(spec, "metadata");
                 if !metadata.is_empty() {
                     body.insert("metadata".to_owned(), Json::Object(metadata));
                 }
@@ -177,19 +177,6 @@ impl Hooks for VolumeHooks {
             first["user_message"].as_str().map(str::to_owned)
         })
     }
-}
-
-/// The metadata of a spec. Cinder takes only texts.
-fn metadata_of(spec: &JsonMap) -> JsonMap {
-    let entries = spec.get("metadata").and_then(Json::as_object);
-    let entries = entries.into_iter().flatten().map(|(name, value)| {
-        let text = match value {
-            Json::String(_) => value.clone(),
-            other => json!(pycompat::text(&from_json(other))),
-        };
-        (name.clone(), text)
-    });
-    entries.collect()
 }
 
 /// The metadata of a volume without the entries that Cinder and this program add.
@@ -292,7 +279,7 @@ async fn update(
         on.change(ServiceRequest::put(Service::Volume, path_of(object), body))
             .await?;
     }
-    let wanted = metadata_of(change.desired);
+    let wanted = texts_of(change.desired, "metadata");
     if own_metadata(object) != wanted {
         let mut metadata = object["metadata"].as_object().cloned().unwrap_or_default();
         metadata.retain(|name, _| name == KEY || OF_CINDER.contains(&name.as_str()));

@@ -24,11 +24,6 @@ fn refused_domain(change: SpecChange<'_>) -> Option<(&'static str, &'static str)
     change.has("domain").then_some(("domain", OTHER_DOMAIN))
 }
 
-/// Hooks that do nothing.
-pub(super) struct NoHooks;
-
-impl Hooks for NoHooks {}
-
 /// The hooks of domains.
 pub(super) struct DomainHooks;
 
@@ -78,7 +73,9 @@ impl Hooks for ProjectHooks {
             let groups = groups.with_query("project_id", id);
             let answer = on.get(groups.with_query("name", "default")).await?;
             let groups = answer["security_groups"].as_array().into_iter().flatten();
-            for group in groups.filter_map(|it| it["id"].as_str()) {
+            // A service that ignores the query must not lose the group of another project.
+            let own = groups.filter(|it| it["project_id"] == id && it["name"] == "default");
+            for group in own.filter_map(|it| it["id"].as_str()) {
                 let path = format!("security-groups/{group}");
                 match on
                     .send(ServiceRequest::delete(Service::Network, path))

@@ -8,9 +8,11 @@ mod roles;
 
 use super::kinds::{DOMAIN, KEYSTONE_SERVICE, PROJECT, REGION};
 use crate::client::Service;
-use crate::managed::{Handler, Managed, Mark, Property, State, Unset, Update, reference, same};
+use crate::managed::{
+    Handler, Managed, Mark, NoHooks, Property, State, Unset, Update, reference, same,
+};
 
-use self::hooks::{DomainHooks, MEMBER_OF, NoHooks, PrincipalHooks, ProjectHooks, RegionHooks};
+use self::hooks::{DomainHooks, MEMBER_OF, PrincipalHooks, ProjectHooks, RegionHooks};
 use self::roles::{Principal, ROLES};
 
 /// The types.

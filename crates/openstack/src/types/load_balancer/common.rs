@@ -5,32 +5,7 @@ use std::time::Duration;
 use ::provider::Operation;
 
 use crate::client::Service;
-use crate::managed::{Busy, Hooks, Managed, Mark, ObjectKind, Search, State, Update};
-
-const fn kind(word: &'static str, path: &'static str, list: &'static str) -> ObjectKind {
-    ObjectKind {
-        word,
-        service: Service::LoadBalancer,
-        path,
-        list,
-        search: Search::ByQuery,
-    }
-}
-
-pub(super) static BALANCERS: ObjectKind =
-    kind("load balancer", "lbaas/loadbalancers", "loadbalancers");
-pub(super) static LISTENERS: ObjectKind = kind("listener", "lbaas/listeners", "listeners");
-pub(super) static POOLS: ObjectKind = kind("pool", "lbaas/pools", "pools");
-pub(super) static POLICIES: ObjectKind = kind("L7 policy", "lbaas/l7policies", "l7policies");
-pub(super) static FLAVORS: ObjectKind = kind("flavor", "lbaas/flavors", "flavors");
-pub(super) static FLAVOR_PROFILES: ObjectKind =
-    kind("flavor profile", "lbaas/flavorprofiles", "flavorprofiles");
-
-pub(super) static ZONE_PROFILES: ObjectKind = kind(
-    "availability zone profile",
-    "lbaas/availabilityzoneprofiles",
-    "availability_zone_profiles",
-);
+use crate::managed::{Busy, Managed, Mark, NoHooks, State, Update};
 
 /// An operation while Octavia works on the load balancer. Many objects below one load balancer wait
 /// for each other, and each may take Octavia a while.
@@ -41,11 +16,6 @@ const fn immutable(operation: Operation) -> Busy {
         ..Busy::of(operation, 409)
     }
 }
-
-/// The hooks of types that need none.
-struct NoFurther;
-
-impl Hooks for NoFurther {}
 
 /// What the tables of a load balancer and the objects below it have in common.
 pub(super) const OCTAVIA: Managed = Managed {
@@ -70,5 +40,5 @@ pub(super) const OCTAVIA: Managed = Managed {
         immutable(Operation::Update),
         immutable(Operation::Delete),
     ],
-    hooks: &NoFurther,
+    hooks: &NoHooks,
 };

@@ -3,7 +3,8 @@
 
 use crate::managed::{Hooks, JsonMap, Managed, Mark, SpecChange, State, Unset, reference, same};
 
-use super::common::{FLAVOR_PROFILES, OCTAVIA, ZONE_PROFILES};
+use super::common::OCTAVIA;
+use super::kinds::{FLAVOR_PROFILES, ZONE_PROFILES};
 
 /// The hooks of objects whose names are unique in a cloud.
 struct UniquelyNamed;

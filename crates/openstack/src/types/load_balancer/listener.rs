@@ -2,7 +2,8 @@
 
 use crate::managed::{Form, Managed, Unset, reference, renamed, same};
 
-use super::common::{BALANCERS, OCTAVIA, POOLS};
+use super::common::OCTAVIA;
+use super::kinds::{BALANCERS, POOLS};
 
 pub(super) static LISTENER: Managed = Managed {
     name: "OS::Octavia::Listener",

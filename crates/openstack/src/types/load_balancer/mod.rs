@@ -7,11 +7,13 @@
 
 mod common;
 mod flavor;
+pub(super) mod kinds;
 mod listener;
 mod policy;
 mod pool;
 
-use self::common::{FLAVORS, OCTAVIA};
+use self::common::OCTAVIA;
+use self::kinds::FLAVORS;
 use crate::managed::{Form, Handler, Managed, Unset, reference, renamed, same};
 use crate::types::network::SUBNET;
 

@@ -2,7 +2,8 @@
 
 use crate::managed::{Managed, Parent, Unset, ignored, reference, same};
 
-use super::common::{LISTENERS, OCTAVIA, POLICIES, POOLS};
+use super::common::OCTAVIA;
+use super::kinds::{LISTENERS, POLICIES, POOLS};
 
 pub(super) static POLICY: Managed = Managed {
     name: "OS::Octavia::L7Policy",

@@ -3,7 +3,8 @@
 use crate::managed::{Form, Managed, Mark, Parent, Unset, ignored, reference, renamed, same};
 use crate::types::network::SUBNET;
 
-use super::common::{BALANCERS, LISTENERS, OCTAVIA, POOLS};
+use super::common::OCTAVIA;
+use super::kinds::{BALANCERS, LISTENERS, POOLS};
 
 /// How requests of one client are kept together.
 const PERSISTENCE: Form = Form::One(&[same("type"), same("cookie_name")]);
