@@ -12,7 +12,7 @@ use expr::codes::UNKNOWN_FIELD;
 use super::codes::REMOVED_FUNCTION;
 use super::expressions::{FACADE, named};
 use super::groups;
-use super::kinds::LoweredKind;
+use super::kinds::{LoweredKind, STACK};
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, MessagePath, TemplatePart, invalid};
 use super::messages::cycle_message;
@@ -307,9 +307,16 @@ impl Lowering {
         blueprint: &mut Blueprint,
     ) {
         self.check_keys(&definition);
-        let Some(body) = self.read_body(definition) else {
+        let Some(mut body) = self.read_body(definition) else {
             return;
         };
+        if body.type_name.item.as_ref() == STACK
+            && let Some((name, mut configuration)) = self.region_of_stack(&body.name, &body.spec)
+        {
+            body.providers.push(name.clone());
+            configuration.condition = condition.clone().map(Box::new);
+            blueprint.resources.insert(name.item, configuration);
+        }
         match self.resources.get(&body.name.item) {
             Some(LoweredKind::Group) => declare_group(body, condition, blueprint),
             Some(LoweredKind::Child) => declare_child(body, condition, blueprint),

@@ -2,10 +2,13 @@
 //!
 //! Each template is created, updated and deleted in a project of its own. After each step, all
 //! objects of the two projects are compared. `--kills` also kills `cyan` at random times. With
-//! `--stacks`, nothing is compared: `cyan` takes over stacks of real Heat.
+//! `--stacks`, nothing is compared: `cyan` takes over stacks of real Heat. With `--speed`, times are
+//! measured in place of that.
 //!
 //! Not here: guests. No template waits for a signal of a server.
 
+mod bare;
+mod calls;
 mod collection;
 mod heat;
 mod instance;
@@ -13,6 +16,7 @@ mod kills;
 mod life;
 mod project;
 mod session;
+mod speed;
 mod state;
 mod takeover;
 mod template;
@@ -45,7 +49,7 @@ const SEED: u64 = 36;
 
 const USAGE: &str = "\
 cargo xtask cloud [--clouds FILE] [--cyan FILE] [--templates FOLDER] [--collection FOLDER] [--only NAME]...
-                  [--record | --recorded] [--kills N] [--seed S] [--stacks N]";
+                  [--record | --recorded] [--kills N] [--seed S] [--stacks N | --speed]";
 
 /// Where the states come from that real Heat leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +80,8 @@ struct ComparisonOptions {
     seed: u64,
     /// The number of stacks that are taken over, in place of comparisons.
     stacks: Option<usize>,
+    /// Whether the speed is measured, in place of comparisons.
+    speed: bool,
 }
 
 impl ComparisonOptions {
@@ -94,6 +100,7 @@ impl ComparisonOptions {
             kills: 0,
             seed: SEED,
             stacks: None,
+            speed: false,
         };
         let usage = || io::Error::other(USAGE);
         let mut arguments = arguments.iter();
@@ -110,6 +117,7 @@ impl ComparisonOptions {
                 "--kills" => options.kills = value()?.parse().map_err(|_| usage())?,
                 "--seed" => options.seed = value()?.parse().map_err(|_| usage())?,
                 "--stacks" => options.stacks = Some(value()?.parse().map_err(|_| usage())?),
+                "--speed" => options.speed = true,
                 _ => return Err(usage()),
             }
         }
@@ -161,6 +169,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
     };
     TestProject::delete_abandoned(&CloudSession::open(&place.admin)?, &place.admin)?;
     let same = match options.stacks {
+        _ if options.speed => speed::measure(root, &place).map(|()| true)?,
         Some(stacks) => take_over(&place, &templates, stacks)?,
         None => compare(root, &options, &place, &templates)?,
     };

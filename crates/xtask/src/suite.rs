@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::build_tool::cargo;
 use crate::kubernetes::{self, Cluster};
-use crate::{counterparts, openstack, plugins, servers};
+use crate::{counterparts, kubernetes_programs, openstack, plugins, servers};
 
 /// The sum of the summaries of the test programs.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     counterparts::prepare();
     // The cloud takes longest to start, so it starts while the others and the tests are built.
     let cloud = openstack::start_in_background(root);
-    let plugins = plugins::build(root);
+    let plugins = build_all(root, arguments)?;
     let servers = servers::start(root);
     let cluster = kubernetes::start(root)
         .inspect_err(|error| println!("missing: a cluster of Kubernetes: {error}"))
@@ -66,7 +66,6 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     // With a fixed seed, a test that fails on one machine fails on every machine.
     let seed = std::env::var(SEED).unwrap_or_else(|_| "20230420".to_owned());
     println!("random tests start with {SEED}={seed}");
-    build_tests(root, arguments)?;
     let cloud_variables = cloud
         .wait()
         .inspect_err(|error| println!("missing: a cloud of OpenStack: {error}"));
@@ -111,6 +110,29 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     }
     println!("{} passed, {} failed", tally.passed, tally.failed);
     Ok(tally.failed == 0)
+}
+
+/// Builds the tests and the programs that they talk to. Returns the variables of the plugins. A
+/// program that cannot be built is reported here, or when it is to be started.
+///
+/// # Errors
+/// If `cargo` cannot be started.
+fn build_all(
+    root: &Path,
+    arguments: &[String],
+) -> Result<Vec<(&'static str, String)>, std::io::Error> {
+    // Rust and Go both have long stretches that keep only one processor busy.
+    std::thread::scope(|scope| {
+        let programs = scope.spawn(|| {
+            let plugins = plugins::build(root);
+            // Those of the cluster take longest, and its start finds them.
+            let _ = kubernetes_programs::build(root);
+            plugins
+        });
+        build_tests(root, arguments)?;
+        let panicked = |_| std::io::Error::other("the thread that builds programs panicked");
+        programs.join().map_err(panicked)
+    })
 }
 
 /// Builds the tests without running them. A failure is not reported: the run that follows meets it

@@ -178,6 +178,44 @@ outputs:
 }
 
 #[test]
+fn a_stack_of_another_region_has_a_configuration_of_its_own() {
+    let text = "heat_template_version: 2021-04-16
+parameters:
+  where: {type: string, default: north}
+resources:
+  here: {type: OS::Neutron::Net}
+  a:
+    type: OS::Heat::Stack
+    properties:
+      context: {region_name: {get_param: where}}
+      template: |
+        heat_template_version: 2021-04-16
+        resources:
+          net: {type: OS::Neutron::Net}
+";
+    let place = Place::with("net.yaml", text);
+    let on = ["--simulate", "net.yaml", "-i", "net"];
+    let deployed = place.ends(0, &[&["deploy", "--yes"][..], &on].concat());
+    let shown = format!("{}{}", deployed.out, deployed.err);
+    assert!(shown.contains("a-region"), "{shown}");
+    let moved = place
+        .ends(0, &[&["stage", "--var", "where=south"][..], &on].concat())
+        .out;
+    assert!(
+        moved.contains("settings.region: \"north\" -> \"south\""),
+        "{moved}"
+    );
+
+    let other = text.replace("region_name: {get_param: where}", "insecure: true");
+    place.write("net.yaml", &other);
+    let refused = place.ends(1, &[&["stage"][..], &on].concat()).err;
+    assert!(
+        refused.contains("`context.insecure` is not supported"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn settings_and_limits_name_namespaces_with_colons() {
     let text =
         "version: 2023-04-20\nresources:\n  a: {type: \"OS::Heat::Value\", spec: {value: 1}}\n";

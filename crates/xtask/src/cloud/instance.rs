@@ -75,12 +75,12 @@ impl<'a> CyanInstance<'a> {
         folder: &Path,
     ) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        fs::write(folder.join("clouds.yaml"), login.clouds_file(CLOUD))?;
         let instance = Self {
             program,
             template,
             folder: folder.to_owned(),
         };
+        instance.sign_in(login, &[])?;
         // Some properties are secrets. The state seals them with a key.
         let status = instance.command()?.args(["key", "new"]).status()?;
         if status.success() {
@@ -88,6 +88,20 @@ impl<'a> CyanInstance<'a> {
         } else {
             Err(instance.failure(&status.to_string()))
         }
+    }
+
+    /// Makes the instance sign in here from now on, with these addresses of services in place of
+    /// those of the catalogue.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(super) fn sign_in(
+        &self,
+        login: &CloudLogin,
+        addresses: &[(&'static str, String)],
+    ) -> io::Result<()> {
+        let file = self.folder.join("clouds.yaml");
+        fs::write(file, login.clouds_file(CLOUD, addresses))
     }
 
     /// Runs the command of a step to its end.

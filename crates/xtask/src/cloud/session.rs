@@ -51,8 +51,9 @@ impl CloudLogin {
         })
     }
 
-    /// A file `clouds.yaml` with this login as the cloud of the given name.
-    pub(super) fn clouds_file(&self, cloud: &str) -> String {
+    /// A file `clouds.yaml` with this login as the cloud of the given name, and these addresses of
+    /// services in place of those of the catalogue.
+    pub(super) fn clouds_file(&self, cloud: &str, addresses: &[(&'static str, String)]) -> String {
         let auth = json!({
             "auth_url": self.auth_url,
             "username": self.user,
@@ -61,7 +62,11 @@ impl CloudLogin {
             "user_domain_id": "default",
             "project_domain_id": "default",
         });
-        let clouds = json!({"clouds": {cloud: {"region_name": self.region, "auth": auth}}});
+        let mut options = json!({"region_name": self.region, "auth": auth});
+        for (service, address) in addresses {
+            options[format!("{service}_endpoint_override")] = json!(address);
+        }
+        let clouds = json!({"clouds": {cloud: options}});
         format!("{clouds:#}\n")
     }
 }
@@ -84,6 +89,8 @@ pub(super) struct CloudSession {
     catalogue: Value,
     identity: String,
     region: String,
+    /// The services whose address is not that of the catalogue.
+    addresses: Vec<(&'static str, String)>,
 }
 
 impl CloudSession {
@@ -107,6 +114,7 @@ impl CloudSession {
             catalogue: answer.body["token"]["catalog"].clone(),
             identity: login.auth_url.clone(),
             region: login.region.clone(),
+            addresses: Vec::new(),
         })
     }
 
@@ -115,12 +123,30 @@ impl CloudSession {
         if service == "identity" {
             return Some(self.identity.clone());
         }
+        if let Some((_, address)) = self.addresses.iter().find(|(name, _)| *name == service) {
+            return Some(address.clone());
+        }
         let mut services = self.catalogue.as_array()?.iter();
         let found = services.find(|one| one["type"] == service)?;
         let mut endpoints = found["endpoints"].as_array()?.iter();
         let public = endpoints
             .find(|one| one["interface"] == "public" && one["region_id"] == self.region.as_str())?;
         Some(public["url"].as_str()?.trim_end_matches('/').to_owned())
+    }
+
+    /// The public address of a service.
+    ///
+    /// # Errors
+    /// If the cloud does not have the service.
+    pub(super) fn address(&self, service: &str) -> io::Result<String> {
+        let missing = || io::Error::other(format!("the cloud has no service `{service}`"));
+        self.endpoint(service).ok_or_else(missing)
+    }
+
+    /// The session with other addresses for some services.
+    pub(super) fn with_addresses(mut self, addresses: &[(&'static str, String)]) -> Self {
+        self.addresses = addresses.to_vec();
+        self
     }
 
     /// Sends a request. Returns the status and the body, which is null if it is not JSON.
@@ -134,8 +160,7 @@ impl CloudSession {
         path: &str,
         body: Option<&Value>,
     ) -> io::Result<(u16, Value)> {
-        let missing = || io::Error::other(format!("the cloud has no service `{service}`"));
-        let url = format!("{}{path}", self.endpoint(service).ok_or_else(missing)?);
+        let url = format!("{}{path}", self.address(service)?);
         let mut left = if method == "GET" { READS } else { 1 };
         loop {
             left -= 1;
