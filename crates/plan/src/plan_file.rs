@@ -209,7 +209,8 @@ pub(crate) fn read_file(text: &str) -> Result<PlanFile, PlanFileError> {
 /// Reads a plan file, and opens what is sealed in it.
 ///
 /// # Errors
-/// If the file is not a plan, is damaged or edited, or has a newer format; and if the secrets cannot be opened.
+/// If the file is not a plan, is damaged or edited, or has a newer format; and if the secrets cannot
+/// be opened.
 pub fn read(text: &str, sealer: &Sealer) -> Result<(PlanFile, MadeFrom), PlanFileError> {
     let file = read_file(text)?;
     let damaged = |source| PlanFileError::Damaged { source };
