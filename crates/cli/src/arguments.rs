@@ -22,7 +22,7 @@ pub(crate) use self::cluster::{
 };
 pub(crate) use self::groups::{
     ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, PartArguments,
-    PlanArguments, RefreshArguments, Secrets,
+    PlanArguments, PlanFormat, RefreshArguments, Secrets,
 };
 pub(crate) use self::inputs::Inputs;
 pub(crate) use self::language::{
@@ -312,12 +312,14 @@ pub(crate) struct Validate {
 ///
 /// Reads the existing resources, compares them with the document, and prints each step with its
 /// reason. Nothing is changed. `--out` keeps the plan in a file; `cyan deploy PLAN` then does
-/// exactly what it says.
+/// exactly what it says. A plan file is printed as it is: no resource is read, and no state is
+/// needed.
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["plan", "preview"])]
 pub(crate) struct Stage {
-    /// Document to read [default: the document in the current folder]; `-` reads standard input
-    #[arg(value_name = "FILE", value_parser = path())]
+    /// Document or plan file [default: the document in the current folder]; `-` reads standard
+    /// input
+    #[arg(value_name = "FILE or PLAN", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) flag: InstanceFlag,
@@ -328,6 +330,9 @@ pub(crate) struct Stage {
     /// Write the plan to this file, for `cyan deploy PLAN`
     #[arg(long, value_name = "PLAN", value_parser = path())]
     pub(crate) out: Option<PathBuf>,
+    /// Set the output format
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) format: PlanFormat,
     /// Exit with 3 if anything would change
     #[arg(long)]
     pub(crate) exit_code: bool,
@@ -634,11 +639,18 @@ pub(crate) struct List {
     pub(crate) all: bool,
 }
 
-/// Show an instance or one of its resources
+/// Show an instance, one of its resources, or a saved plan
+///
+/// A plan file of `cyan stage --out PLAN` is printed as `cyan stage` printed it. That needs no state,
+/// no key and no account.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// Address of a resource or a child document [default: the whole instance]
+    /// Address of a resource or a child document, or a plan file [default: the whole instance]
+    #[arg(value_name = "ADDRESS or PLAN")]
     pub(crate) address: Option<String>,
+    /// Set the output format of a plan file [default: text]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<PlanFormat>,
     #[command(flatten)]
     pub(crate) flag: InstanceFlag,
     #[command(flatten)]

@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+use engine::plan_file::PlanFileError;
 use state::StoreError;
 
 pub(crate) use engine::Error as CommandError;
@@ -125,7 +126,17 @@ impl ErrorAdvice for CommandError {
                 one("make a key with `cyan key new`, or give one in `CYAN_KEY` or `CYAN_KEY_FILE`")
             }
             CommandError::State(StoreError::Moved { .. }) => one("run the command again"),
-            CommandError::Plan { .. } => one("stage again"),
+            CommandError::Plan { source, .. } => match source {
+                PlanFileError::Newer { .. } => {
+                    one("use the version of cyan that made the plan, or stage again with this one")
+                }
+                PlanFileError::Changed | PlanFileError::Damaged { .. } => one(
+                    "copy the file again from where it was made, or make a new plan with `cyan stage --out PLAN`",
+                ),
+                PlanFileError::NotAPlan { .. } | PlanFileError::Sealed { .. } => {
+                    one("make a new plan with `cyan stage --out PLAN`")
+                }
+            },
             CommandError::Secret { .. } => one("say `--reveal` to see it in clear"),
             _ => Vec::new(),
         }

@@ -15,6 +15,7 @@ mod commands;
 mod exit;
 mod fetch;
 mod hosts;
+mod kept_plan;
 mod open;
 mod operation;
 mod out_file;

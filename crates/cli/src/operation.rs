@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use diag::Files;
 use engine::apply::Outcome;
 use engine::run::{Aborted, Clock, Interrupt, Operated, taken_over};
-use engine::{Action, Purpose, Staged, Step};
+use engine::{Action, Purpose, ShownPlan, Staged, Step};
 use engine::{
     Envelope, Frontend, OperateRequest, PlannedOperation, RunProgress, Session, SessionEvent, json,
     key, raise_warnings,
@@ -42,8 +42,7 @@ pub(crate) fn print_notices(store: &dyn Store, report: &Report) {
 }
 
 /// Shows a plan.
-pub(crate) fn show(staged: &Staged, report: &mut Report, with_summary: bool) {
-    let plan = &staged.plan;
+pub(crate) fn show(plan: &ShownPlan<'_>, report: &mut Report, with_summary: bool) {
     if report.is_json() {
         return;
     }
@@ -64,13 +63,13 @@ pub(crate) fn present(staged: &Staged, report: &mut Report) {
     if report.is_json() {
         let mut line = json!({"format": json::FORMAT, "event": "plan"});
         if let Some(line) = line.as_object_mut() {
-            line.extend(json::plan(&staged.plan));
+            line.extend(json::plan(&staged.plan.shown()));
         }
         report.mark(&mut line);
         report.json_line(line);
         report.flush();
     } else {
-        show(staged, report, false);
+        show(&staged.plan.shown(), report, false);
     }
 }
 

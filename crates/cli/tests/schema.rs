@@ -61,7 +61,7 @@ fn document(name: &str, text: &str) -> Value {
     data(&tree.root.unwrap())
 }
 
-fn documents_under(folder: &str) -> Vec<PathBuf> {
+fn files_under(folder: &str) -> Vec<PathBuf> {
     let mut open = vec![
         Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../..")
@@ -71,10 +71,9 @@ fn documents_under(folder: &str) -> Vec<PathBuf> {
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let name = path.to_string_lossy().into_owned();
             if path.is_dir() {
                 open.push(path);
-            } else if name.contains(".blueprint.") {
+            } else {
                 found.push(path);
             }
         }
@@ -105,27 +104,123 @@ fn the_schema_is_valid_and_has_descriptions() {
 
 #[test]
 fn documents_of_the_examples_fit() {
-    let schema = schema(&[]);
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    // The schema names no types of Heat (`OS::Nova::Server`).
-    let mut documents = documents_under("examples");
-    documents.retain(|path| {
-        !path
-            .components()
-            .any(|part| part.as_os_str() == "openstack")
-    });
-    assert!(documents.len() >= 3);
-    for path in documents {
-        let document = document(
-            &path.to_string_lossy(),
-            &std::fs::read_to_string(&path).unwrap(),
-        );
-        let wrong: Vec<String> = validator
-            .iter_errors(&document)
-            .map(|error| format!("{}: {error}", error.instance_path()))
-            .collect();
-        assert!(wrong.is_empty(), "{}\n{}", path.display(), wrong.join("\n"));
+    let texts: Vec<(String, String)> = files_under("examples")
+        .into_iter()
+        .filter_map(|path| {
+            let text = std::fs::read_to_string(&path).ok()?;
+            Some((path.to_string_lossy().into_owned(), text))
+        })
+        .collect();
+    type IsOne = fn(&str, &str) -> bool;
+    let of_dialects: [(&str, usize, IsOne); 5] = [
+        ("blueprint", 12, |name, _| name.contains(".blueprint.")),
+        ("hot", 10, |_, text| has_key(text, "heat_template_version:")),
+        ("pulumi", 2, |name, _| name.ends_with("/Pulumi.yaml")),
+        ("manifests", 10, |_, text| has_key(text, "apiVersion:")),
+        ("cartographer", 10, |_, text| has_key(text, "apiVersion:")),
+    ];
+    for (dialect, fewest, is_one) in of_dialects {
+        let schema = schema(&[dialect]);
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let all = texts.iter().filter(|(name, text)| {
+            // Manifests inside blueprints are texts of other files.
+            let is_blueprint = name.contains(".blueprint.");
+            is_one(name, text) && (dialect == "blueprint" || !is_blueprint)
+        });
+        let mut count = 0;
+        for (name, text) in all {
+            // Manifests are streams of documents.
+            for part in text.split("\n---\n").filter(|_| !name.ends_with(".toml")) {
+                count += 1;
+                let wrong = mistakes(&validator, &document(name, part));
+                assert!(wrong.is_empty(), "{dialect}: {name}\n{}", wrong.join("\n"));
+            }
+        }
+        assert!(count >= fewest, "{dialect}: {count}");
     }
+}
+
+/// Whether a line of a text begins with a key.
+fn has_key(text: &str, key: &str) -> bool {
+    text.lines().any(|line| line.starts_with(key))
+}
+
+/// The mistakes that a schema finds in a document.
+fn mistakes(validator: &jsonschema::Validator, document: &Value) -> Vec<String> {
+    validator
+        .iter_errors(document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect()
+}
+
+#[test]
+fn valid_templates_of_the_conformance_pack_fit_the_schema_of_heat() {
+    let schema = schema(&["hot"]);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let given = std::env::var_os("CYAN_CONFORMANCE_HOT").map(PathBuf::from);
+    let folder = given
+        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/hot"));
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for entry in std::fs::read_dir(folder.join("cases")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let Some(stem) = name.strip_suffix(".yaml") else {
+            continue;
+        };
+        // Heat ignores an unknown key of an output. An editor should not.
+        if stem == "out_bad_key" {
+            continue;
+        }
+        let expected = path.with_file_name(format!("{stem}.expected.json"));
+        let expected = std::fs::read_to_string(expected).unwrap_or_default();
+        let expected: Value = serde_json::from_str(&expected).unwrap_or_default();
+        let text = std::fs::read_to_string(&path).unwrap();
+        if expected["ok"] != json!(true) || !text.contains("heat_template_version") {
+            continue;
+        }
+        count += 1;
+        let found = mistakes(&validator, &document(&name, &text));
+        wrong.extend(found.into_iter().map(|error| format!("{name}: {error}")));
+    }
+    assert!(count > 100, "{count}");
+    assert!(wrong.is_empty(), "of {count}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn types_of_openstack_are_known_to_templates_and_blueprints() {
+    for dialect in ["hot", "blueprint"] {
+        let schema = schema(&[dialect]);
+        let server = &schema["$defs"]["resource:OS::Nova::Server"]["properties"];
+        assert!(server["flavor"].is_object(), "{dialect}: {server}");
+        assert_eq!(server["user_data_format"]["default"], "HEAT_CFNTOOLS");
+        assert!(
+            schema["$defs"]
+                .get("resource:AWS::CloudFormation::WaitCondition")
+                .is_some()
+        );
+        // Editors load schemas of this size at once.
+        assert!(schema.to_string().len() < 600_000, "{dialect}");
+    }
+    let schema = schema(&["hot"]);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let resource = |text: &str| {
+        document(
+            "x.yaml",
+            &format!("heat_template_version: 2018-08-31\nresources:\n  a: {text}\n"),
+        )
+    };
+    for fine in [
+        "{type: OS::Nova::Server, properties: {flavor: {get_param: flavor}, image: x}}",
+        "{type: OS::Neutron::Net, properties: {port_security_enabled: \"yes\"}}",
+        "{type: lib/server.yaml, properties: {size: 1}}",
+        "{type: \"My::Own::Type\", properties: {size: 1}}",
+    ] {
+        let wrong = mistakes(&validator, &resource(fine));
+        assert!(wrong.is_empty(), "{fine}\n{}", wrong.join("\n"));
+    }
+    assert!(!validator.is_valid(&resource(
+        "{type: OS::Nova::Server, properties: {flavour: m1.small}}"
+    )));
 }
 
 #[test]

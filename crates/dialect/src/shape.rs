@@ -72,6 +72,10 @@ pub enum Detail {
     Path,
     /// A key that must be the only key of its section.
     OnlyKey,
+    /// The name of any type: the catalogues need not know it.
+    AnyType,
+    /// Fields whose values the language converts, or computes with calls in their place.
+    ConvertedFields,
 }
 
 /// The relation of a key to the types of providers.

@@ -12,6 +12,8 @@ pub use ::plan::offline::{CheckDepth, check_offline};
 pub use ::plan::options::{Adoption, DriftPolicy, ForeignObject, Options, Refresh, StateEdit};
 pub use ::plan::plan;
 pub use ::plan::plan::{Plan, Request, Staged, StepSource, is_current};
+pub use ::plan::readable::ReadablePlan;
+pub use ::plan::shown::ShownPlan;
 pub use ::plan::unchanged::unchanged;
 pub use ::plan::{generation, plan_file};
 pub use evaluate::answers::{self, Answers};

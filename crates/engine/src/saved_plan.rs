@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::codes;
 use crate::phases::plan_file::{self, MadeFrom, PlanFile, PlanFileError, hidden_step};
 use crate::phases::{Documents, Given, PinnedDocument, Plan};
+use blueprint::Value;
 use diag::{Diagnostic, Diagnostics, Files};
 use state::seal::SealError;
 use state::{InstanceName, InstanceNameError, Snapshot, StoreError};
@@ -273,9 +274,22 @@ fn file_differs(path: &Path, shown: &str, recorded: &str) -> Option<Diagnostic> 
     )
 }
 
-/// Whether the steps equal those of the file. Compares the serialised forms, because that is what
-/// was reviewed.
+/// Whether a plan equals that of the file. Compares the serialised forms, because that is what was
+/// reviewed.
 fn is_same(file: &PlanFile, plan: &Plan) -> bool {
+    if file.format < 3 {
+        return has_same_steps(file, plan);
+    }
+    let reviewed = PlanFile {
+        made_from: Value::Null,
+        ..file.clone()
+    };
+    serde_json::to_value(&reviewed).ok()
+        == serde_json::to_value(plan_file::contents(plan, Value::Null)).ok()
+}
+
+/// Whether the steps equal those of a file of an earlier format.
+fn has_same_steps(file: &PlanFile, plan: &Plan) -> bool {
     let written = |mut steps: Vec<crate::phases::Step>| {
         // Format 1 has no `not_observed`.
         steps

@@ -1,7 +1,7 @@
 //! Sections and keys as data (decisions/heat#sections-of-a-template, decisions/heat#parameters,
 //! decisions/heat#keys-of-a-resource).
 
-use dialect::{KeyForm, Offer, Section, SectionKey, Shape};
+use dialect::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
 
 /// All sections.
 pub(super) static SHAPE: Shape = Shape {
@@ -87,9 +87,11 @@ pub(super) static RESOURCE: Section = Section {
             "Its type, or the path of a template.",
         )
         .required()
-        .offer(Offer::ResourceType),
+        .offer(Offer::ResourceType)
+        .detail(Detail::AnyType),
         SectionKey::new("properties", KeyForm::Map, "What it is to be.")
             .offer(Offer::Spec)
+            .detail(Detail::ConvertedFields)
             .substitutions(),
         SectionKey::new("metadata", KeyForm::Map, "Free data of it.").substitutions(),
         SectionKey::new(
@@ -106,9 +108,10 @@ pub(super) static RESOURCE: Section = Section {
         .substitutions(),
         SectionKey::new(
             "external_id",
-            KeyForm::Text,
+            KeyForm::Any,
             "The object exists under this id; it is read, never changed.",
         )
+        .substitutions()
         .since("2016-10-14"),
         SectionKey::new("condition", KeyForm::Any, "Whether it is there at all.")
             .substitutions()

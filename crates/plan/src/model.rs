@@ -9,6 +9,7 @@ use std::sync::Arc;
 use blueprint::{Address, Breakpoint, DeleteMode, IndexMap, Name, ReplaceOrder, TypeId, Value};
 use diag::Span;
 use serde::{Deserialize, Serialize};
+use state::Counts;
 use understand::compare::Change;
 
 /// The purpose of a plan.
@@ -21,6 +22,17 @@ pub enum Purpose {
     Destroy,
     /// To settle cut-off calls and correct drift, or to change the state alone, without a document.
     Reconcile,
+}
+
+impl Purpose {
+    /// The word: `deploy`, `destroy` or `reconcile`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Purpose::Deploy => "deploy",
+            Purpose::Destroy => "destroy",
+            Purpose::Reconcile => "reconcile",
+        }
+    }
 }
 
 /// The action on a resource.
@@ -344,16 +356,16 @@ pub struct LinkEffectChange {
 }
 
 /// The links of a resource that change, by their addresses `a::b`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepLinks {
     /// Links that are created.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gained: Vec<Address>,
     /// Links that exist and change.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Address>,
     /// Links that are removed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<Address>,
 }
 
@@ -437,6 +449,31 @@ pub struct Gate {
     pub stops: bool,
     /// It stops only if the object was updated in place.
     pub after_update: bool,
+}
+
+/// The number of steps of each kind. A temporary member counts as a delete too.
+pub(crate) fn counts(steps: &[Step]) -> Counts {
+    let of = |action| steps.iter().filter(|step| step.action == action).count() as u64;
+    let temporary = steps.iter().filter(|step| step.temporary).count() as u64;
+    Counts {
+        created: of(Action::Create),
+        updated: of(Action::Update),
+        deleted: of(Action::Delete) + temporary,
+        replaced: of(Action::Replace),
+    }
+}
+
+/// Whether a plan has no action, changes no export and passes no stop.
+pub(crate) fn does_nothing(
+    steps: &[Step],
+    exports: &[ExportChange],
+    stops: &[PlannedStop],
+) -> bool {
+    stops.is_empty()
+        && steps.iter().all(|step| step.action == Action::None)
+        && exports
+            .iter()
+            .all(|export| export.action == ExportAction::Unchanged)
 }
 
 /// Addresses, each once, in the order in which they were found.

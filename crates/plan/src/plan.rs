@@ -21,8 +21,8 @@ use crate::codes;
 use crate::drift::Drifted;
 use crate::linked::Linked;
 use crate::model::{
-    Action, ChildChange, ExportAction, ExportChange, Gate, LeftAlone, LinkChange, PinnedDocument,
-    PlannedStop, Purpose, Step,
+    Action, ChildChange, ExportChange, Gate, LeftAlone, LinkChange, PinnedDocument, PlannedStop,
+    Purpose, Step, counts, does_nothing,
 };
 use crate::options::{DriftPolicy, Options};
 use crate::settled::Settled;
@@ -130,13 +130,7 @@ impl Plan {
     /// Whether the plan does nothing and changes no export.
     pub fn is_empty(&self) -> bool {
         let state_edit = self.kind == OperationKind::State && !self.settled.is_empty();
-        !state_edit
-            && self.stops.is_empty()
-            && self.steps.iter().all(|step| step.action == Action::None)
-            && self
-                .exports
-                .iter()
-                .all(|export| export.action == ExportAction::Unchanged)
+        !state_edit && does_nothing(&self.steps, &self.exports, &self.stops)
     }
 
     /// Whether applying it would write anything at all: also state-only changes count.
@@ -236,30 +230,16 @@ impl Plan {
     /// The purpose as the head of the plan shows it: `deploy`, `destroy`, `reconcile`, or
     /// `rollback` (decisions/plan#contents-of-a-plan).
     pub fn purpose_word(&self) -> &'static str {
-        match self.purpose {
-            _ if self.kind == OperationKind::Rollback => "rollback",
-            Purpose::Deploy => "deploy",
-            Purpose::Destroy => "destroy",
-            Purpose::Reconcile => "reconcile",
+        match self.kind {
+            OperationKind::Rollback => "rollback",
+            _ => self.purpose.word(),
         }
     }
 
     /// The number of steps that create, update, delete and replace. A temporary member counts as a
     /// delete too.
     pub fn counts(&self) -> Counts {
-        let of = |action| {
-            self.steps
-                .iter()
-                .filter(|step| step.action == action)
-                .count() as u64
-        };
-        let temporary = self.steps.iter().filter(|step| step.temporary).count() as u64;
-        Counts {
-            created: of(Action::Create),
-            updated: of(Action::Update),
-            deleted: of(Action::Delete) + temporary,
-            replaced: of(Action::Replace),
-        }
+        counts(&self.steps)
     }
 }
 

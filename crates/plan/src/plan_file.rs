@@ -5,20 +5,22 @@
 //! same.
 
 use blueprint::{IndexMap, Name, Value};
-use evaluate::answers::Answers;
+use evaluate::answers::{Answers, digest};
 use evaluate::resolve::inputs::Given;
 use serde::{Deserialize, Serialize};
 use state::Revision;
 use state::seal::{SealError, SealPlace, Sealer};
 
-use crate::model::{
-    ChildChange, ExportChange, LeftAlone, LinkChange, PinnedDocument, Purpose, Step,
+pub use crate::hidden::{
+    hidden, hidden_child, hidden_export, hidden_left_alone, hidden_link, hidden_step,
 };
+use crate::model::{ChildChange, ExportChange, LinkChange, PinnedDocument, Purpose, Step};
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::reader_parts::ReaderParts;
 
 /// The version of the file format.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The place for which the secrets of a plan are sealed.
 const PLACE: SealPlace<'static> = SealPlace {
@@ -34,6 +36,16 @@ pub enum PlanFileError {
     Newer {
         /// The format of the file.
         found: u64,
+    },
+    /// The file is a plan that was changed after it had been written.
+    #[error("the file is not as `cyan stage --out` has written it: it was edited or damaged")]
+    Changed,
+    /// The file begins as a plan, and cannot be read.
+    #[error("the file is damaged")]
+    Damaged {
+        /// The error of the parser.
+        #[source]
+        source: serde_json::Error,
     },
     /// The file is not a plan.
     #[error("the file is not a plan")]
@@ -80,6 +92,9 @@ pub struct PlanFile {
     /// Child documents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ChildChange>,
+    /// What readers are shown besides; `None` before format 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<Box<ReaderParts>>,
 }
 
 /// The data from which a plan was made, not sealed.
@@ -126,7 +141,13 @@ pub fn write(plan: &Plan, sealer: &Sealer) -> Result<String, PlanFileError> {
     } else {
         Value::from(text)
     };
-    let file = PlanFile {
+    let text = serde_json::to_string(&contents(plan, made_from)).map_err(not_a_plan)?;
+    Ok(with_checksum(&text))
+}
+
+/// The contents of the file of a plan, with hidden secrets.
+pub fn contents(plan: &Plan, made_from: Value) -> PlanFile {
+    PlanFile {
         format: FORMAT,
         kind: "plan".into(),
         instance: plan.instance.clone(),
@@ -138,22 +159,61 @@ pub fn write(plan: &Plan, sealer: &Sealer) -> Result<String, PlanFileError> {
         links: plan.links.iter().map(hidden_link).collect(),
         exports: plan.exports.iter().map(hidden_export).collect(),
         children: plan.children.iter().map(hidden_child).collect(),
-    };
-    serde_json::to_string(&file).map_err(not_a_plan)
+        readers: Some(Box::new(ReaderParts::of(plan))),
+    }
 }
 
-/// Reads a plan file, and opens what is sealed in it.
-pub fn read(text: &str, sealer: &Sealer) -> Result<(PlanFile, MadeFrom), PlanFileError> {
-    let not_a_plan = |source| PlanFileError::NotAPlan { source };
+/// What stands between the contents of a file and its checksum.
+const BEFORE_CHECKSUM: &str = ",\"checksum\":\"";
+
+/// The text of a file with the checksum of it as its last entry. `text` is a JSON object with an
+/// entry.
+pub fn with_checksum(text: &str) -> String {
+    let body = text.strip_suffix('}').unwrap_or(text);
+    let checksum = digest(body.as_bytes());
+    format!("{body}{BEFORE_CHECKSUM}{checksum}\"}}")
+}
+
+/// Whether a text ends with the checksum of what stands before.
+fn has_its_checksum(text: &str) -> bool {
+    let parts = text.trim_end().rsplit_once(BEFORE_CHECKSUM);
+    parts.is_some_and(|(body, rest)| {
+        rest.strip_suffix("\"}") == Some(digest(body.as_bytes()).as_ref())
+    })
+}
+
+/// Reads a plan file without opening what is sealed in it.
+///
+/// # Errors
+/// If the file is not a plan, is damaged or edited, or has a newer format.
+pub(crate) fn read_file(text: &str) -> Result<PlanFile, PlanFileError> {
+    let unreadable = |source| match looks_like_plan_file(text) {
+        true => PlanFileError::Damaged { source },
+        false => PlanFileError::NotAPlan { source },
+    };
     #[derive(Deserialize)]
     struct Head {
         format: u64,
     }
-    let head: Head = serde_json::from_str(text).map_err(not_a_plan)?;
+    let head: Head = serde_json::from_str(text).map_err(unreadable)?;
     if head.format > u64::from(FORMAT) {
         return Err(PlanFileError::Newer { found: head.format });
     }
-    let file: PlanFile = state::read_json(text.as_bytes()).map_err(not_a_plan)?;
+    // Earlier formats have no checksum.
+    if head.format > 2 && looks_like_plan_file(text) && !has_its_checksum(text) {
+        return Err(PlanFileError::Changed);
+    }
+    state::read_json(text.as_bytes()).map_err(unreadable)
+}
+
+/// Reads a plan file, and opens what is sealed in it.
+///
+/// # Errors
+/// If the file is not a plan, is damaged or edited, or has a newer format; and if the secrets cannot
+/// be opened.
+pub fn read(text: &str, sealer: &Sealer) -> Result<(PlanFile, MadeFrom), PlanFileError> {
+    let file = read_file(text)?;
+    let damaged = |source| PlanFileError::Damaged { source };
     let made_from = match file.made_from.get("sealed") {
         Some(Value::Bytes(sealed)) => {
             let clear =
@@ -163,10 +223,10 @@ pub fn read(text: &str, sealer: &Sealer) -> Result<(PlanFile, MadeFrom), PlanFil
                         verb: "opened",
                         source,
                     })?;
-            state::read_json(&clear).map_err(not_a_plan)?
+            state::read_json(&clear).map_err(damaged)?
         }
         _ => state::read_json(file.made_from.as_text().unwrap_or_default().as_bytes())
-            .map_err(not_a_plan)?,
+            .map_err(damaged)?,
     };
     Ok((file, made_from))
 }
@@ -182,66 +242,4 @@ pub fn looks_like_plan_file(text: &str) -> bool {
             .collect::<Vec<u8>>()
             .windows(13)
             .any(|part| part == b"\"kind\":\"plan\"")
-}
-
-/// A value for users and files: secrets as the text `(secret)`.
-pub fn hidden(value: &Value) -> Value {
-    match value {
-        Value::Secret(_) => Value::from("(secret)"),
-        Value::List(items) | Value::Set(items) => Value::list(items.iter().map(hidden)),
-        Value::Map(entries) => Value::map(
-            entries
-                .iter()
-                .map(|(key, value)| (key.clone(), hidden(value))),
-        ),
-        other => other.clone(),
-    }
-}
-
-/// A step for users and files: secrets as the text `(secret)`.
-pub fn hidden_step(step: &Step) -> Step {
-    let mut step = step.clone();
-    for change in &mut step.changes {
-        change.before = change.before.as_ref().map(hidden);
-        change.after = change.after.as_ref().map(hidden);
-    }
-    step
-}
-
-/// A change of a link for users and files: secrets as the text `(secret)`.
-pub fn hidden_link(link: &LinkChange) -> LinkChange {
-    let mut link = link.clone();
-    link.annotations = hidden(&link.annotations);
-    for effect in &mut link.effects {
-        effect.change.before = effect.change.before.as_ref().map(hidden);
-        effect.change.after = effect.change.after.as_ref().map(hidden);
-    }
-    link
-}
-
-/// The resources left alone, for users and files: secrets as the text `(secret)`.
-pub fn hidden_left_alone(left: &LeftAlone) -> LeftAlone {
-    let mut left = left.clone();
-    for change in left.document_differs.values_mut().flatten() {
-        change.before = change.before.as_ref().map(hidden);
-        change.after = change.after.as_ref().map(hidden);
-    }
-    left
-}
-
-/// An export for users and files: secrets as the text `(secret)`.
-pub fn hidden_export(export: &ExportChange) -> ExportChange {
-    let mut export = export.clone();
-    export.before = export.before.as_ref().map(hidden);
-    export.after = export.after.as_ref().map(hidden);
-    export
-}
-
-/// A child document for users and files: secrets as the text `(secret)`.
-pub fn hidden_child(child: &ChildChange) -> ChildChange {
-    let mut child = child.clone();
-    for export in child.exports.iter_mut().chain(&mut child.metadata) {
-        *export = hidden_export(export);
-    }
-    child
 }

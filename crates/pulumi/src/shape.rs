@@ -119,7 +119,8 @@ pub(crate) static RESOURCE: Section = Section {
     keys: &[
         SectionKey::new("type", KeyForm::Text, "The type token.")
             .required()
-            .offer(Offer::ResourceType),
+            .offer(Offer::ResourceType)
+            .detail(Detail::AnyType),
         SectionKey::new("properties", KeyForm::Any, "The inputs.").substitutions(),
         SectionKey::new("options", KeyForm::Map, "How it is managed.").section("options"),
         SectionKey::new(

@@ -61,6 +61,7 @@ pub fn json_schema(
         variables,
         open,
     };
+    let values = values_of(shape);
     let mut definitions = Map::new();
     definitions.insert(
         "substitution".to_owned(),
@@ -76,14 +77,15 @@ pub fn json_schema(
     for name in &maker.resources {
         if let TypeRef::Known(ty) = catalogs.resource_type(name) {
             let mut spec =
-                FieldDefinitions::of(name, &ty.schema, &mut definitions).object(&ty.schema);
+                FieldDefinitions::of(name, &ty.schema, values, &mut definitions).object(&ty.schema);
             spec["title"] = json!(name);
             spec["description"] = json!(&*ty.docs);
             definitions.insert(format!("resource:{name}"), spec);
         }
     }
     for (name, ty) in abstract_types().filter(|(name, _)| wanted(name)) {
-        let mut spec = FieldDefinitions::of(name, &ty.schema, &mut definitions).object(&ty.schema);
+        let mut spec =
+            FieldDefinitions::of(name, &ty.schema, values, &mut definitions).object(&ty.schema);
         spec["title"] = json!(&**name);
         definitions.insert(format!("resource:{name}"), spec);
     }
@@ -131,9 +133,15 @@ impl SchemaBuilder {
             .filter(|key| key.required)
             .map(|key| key.name)
             .collect();
-        let others = section.key(SectionKey::OTHERS).is_some();
+        let others = section.key(SectionKey::OTHERS);
+        // The fields of an object of another tool have any names.
+        let is_free = others.is_some_and(|key| key.form != KeyForm::Any);
+        let others = others.map_or_else(|| json!(false), |key| self.key(key));
         let mut schema =
             json!({"type": "object", "properties": properties, "additionalProperties": others});
+        if is_free {
+            schema["propertyNames"] = json!({"not": {"$ref": "#/$defs/substitution"}});
+        }
         if !required.is_empty() {
             schema["required"] = json!(required);
         }
@@ -185,6 +193,11 @@ impl SchemaBuilder {
 
     fn key(&self, key: &SectionKey) -> Json {
         match key.offer {
+            Offer::ResourceType if key.detail == Detail::AnyType => {
+                let listed: Vec<&str> =
+                    self.resources.iter().map(|id| id.name().as_ref()).collect();
+                return json!({"anyOf": [{"enum": listed}, {"type": "string"}]});
+            }
             Offer::ResourceType => return self.names(&self.resources, &[]),
             Offer::DataSourceType => return self.names(&self.data_sources, &[]),
             Offer::VariableType => return self.names(&self.variables, key.values),
@@ -273,7 +286,7 @@ impl SchemaBuilder {
                 .collect()
         };
         let spaces: Vec<String> = self.open.iter().map(spelt).collect();
-        json!({"anyOf": [{"enum": listed}, {"type": "string", "pattern": format!("^(?:{})/", spaces.join("|"))}]})
+        json!({"anyOf": [{"enum": listed}, {"type": "string", "pattern": format!("^(?:{})(?:/|::)", spaces.join("|"))}]})
     }
 }
 
@@ -308,7 +321,11 @@ fn detailed(detail: Detail) -> Option<Json> {
             "pattern": "^[A-Za-z_][A-Za-z0-9_-]*(?:\\.[A-Za-z0-9_-]+|\\[[^\\]]+\\])*$",
             "not": {"enum": ["variables", "values", "resources", "datasources", "children"]},
         }),
-        Detail::Typed | Detail::OnlyKey | Detail::Nothing => return None,
+        Detail::Typed
+        | Detail::OnlyKey
+        | Detail::AnyType
+        | Detail::ConvertedFields
+        | Detail::Nothing => return None,
     })
 }
 
@@ -387,10 +404,30 @@ fn filter(ty: &DataSourceType) -> Json {
     })
 }
 
+/// How the values of fields are written in a dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FieldValues {
+    /// As their types say, or as a text with a substitution.
+    Typed,
+    /// In any form: the dialect converts them, or computes them with calls in their place. The
+    /// schema then only proposes values, and requires no field.
+    Converted,
+}
+
+/// How the values of fields are written in the dialect of a shape.
+fn values_of(shape: &Shape) -> FieldValues {
+    let mut keys = shape.sections.iter().flat_map(|section| section.keys);
+    match keys.any(|key| key.detail == Detail::ConvertedFields) {
+        true => FieldValues::Converted,
+        false => FieldValues::Typed,
+    }
+}
+
 /// The fields of one type. An object that several fields share gets its own definition. Repeating
 /// it would make some schemas very large.
 struct FieldDefinitions<'t, 'd> {
     name: &'t str,
+    values: FieldValues,
     /// The number of fields with an object, by the object's address in memory.
     uses: HashMap<*const Schema, usize>,
     defined: HashMap<*const Schema, String>,
@@ -401,10 +438,12 @@ impl<'t, 'd> FieldDefinitions<'t, 'd> {
     fn of(
         name: &'t str,
         schema: &Schema,
+        values: FieldValues,
         definitions: &'d mut Map<String, Json>,
     ) -> FieldDefinitions<'t, 'd> {
         let mut fields = FieldDefinitions {
             name,
+            values,
             uses: HashMap::new(),
             defined: HashMap::new(),
             definitions,
@@ -464,22 +503,22 @@ impl<'t, 'd> FieldDefinitions<'t, 'd> {
             .filter(|(_, one)| one.required)
             .map(|(name, _)| name.as_ref())
             .collect();
-        let mut object = json!({"type": "object", "properties": properties, "additionalProperties": schema.open});
-        if !required.is_empty() {
+        let is_converted = self.values == FieldValues::Converted;
+        // A type without fields is one that the language had once.
+        let is_open = schema.open || is_converted && properties.is_empty();
+        let mut object =
+            json!({"type": "object", "properties": properties, "additionalProperties": is_open});
+        if !required.is_empty() && !is_converted {
             object["required"] = json!(required);
         }
         object
     }
 
     fn field(&mut self, field: &Field) -> Json {
-        let mut schema = or_substitution(self.bare(field));
-        if field.nullable && schema.get("anyOf").is_some() {
-            if let Some(branches) = schema["anyOf"].as_array_mut() {
-                branches.push(json!({"type": "null"}));
-            }
-        } else if field.nullable && schema.as_object().is_some_and(|schema| !schema.is_empty()) {
-            schema = json!({"anyOf": [schema, {"type": "null"}]});
-        }
+        let mut schema = match self.values {
+            FieldValues::Typed => self.typed(field),
+            FieldValues::Converted => proposed(self.bare(field)),
+        };
         let mut docs = field.docs.to_string();
         for (word, is) in [
             (
@@ -498,6 +537,19 @@ impl<'t, 'd> FieldDefinitions<'t, 'd> {
         }
         if let Some(default) = &field.default {
             schema["default"] = plain(default);
+        }
+        schema
+    }
+
+    /// The schema of a value as its type says, or of a text with a substitution.
+    fn typed(&mut self, field: &Field) -> Json {
+        let mut schema = or_substitution(self.bare(field));
+        if field.nullable && schema.get("anyOf").is_some() {
+            if let Some(branches) = schema["anyOf"].as_array_mut() {
+                branches.push(json!({"type": "null"}));
+            }
+        } else if field.nullable && schema.as_object().is_some_and(|schema| !schema.is_empty()) {
+            schema = json!({"anyOf": [schema, {"type": "null"}]});
         }
         schema
     }
@@ -524,6 +576,16 @@ impl<'t, 'd> FieldDefinitions<'t, 'd> {
             schema["enum"] = Json::Array(field.allowed.iter().map(plain).collect());
         }
         schema
+    }
+}
+
+/// A schema that accepts each value, and proposes those that another schema lists or describes.
+fn proposed(schema: Json) -> Json {
+    let proposes = ["enum", "properties", "items", "$ref", "anyOf"];
+    let is_boolean = schema["type"] == json!("boolean");
+    match is_boolean || proposes.iter().any(|key| schema.get(key).is_some()) {
+        true => json!({"anyOf": [schema, {}]}),
+        false => json!({}),
     }
 }
 

@@ -40,6 +40,16 @@ pub(crate) struct Consent {
     pub(crate) yes: bool,
 }
 
+/// The form in which a plan is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PlanFormat {
+    /// Plain text
+    #[default]
+    Text,
+    /// A comment for a review, with folded changes
+    Markdown,
+}
+
 /// How secrets are shown.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Secrets {

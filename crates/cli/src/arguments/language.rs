@@ -109,9 +109,9 @@ pub(crate) struct Console {
 
 /// Print the JSON Schema of a dialect, for editors
 ///
-/// Each type has its own definition, selected by the value of `type`. Large namespaces are included
-/// only with `--with`: `--with aws` for all types, `--with aws/lambda` for a group. The fields of a
-/// type that is not included are free.
+/// Each type has its own definition, selected by the value of `type`. Namespaces with more than 500
+/// types are included only with `--with`: `--with aws` for all types, `--with aws/lambda` for a
+/// group. The fields of a type that is not included are free.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
     /// Name of the dialect

@@ -4,30 +4,42 @@ mod children;
 mod record;
 mod waiting;
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use engine::inspect::{Details, InstanceDetails, PendingDetails, is_link, status};
-use engine::json;
 use engine::run::Clock;
+use engine::{json, plan_file, read_text};
 use state::LeaseHolder;
 
 use self::record::{Look, display_name, flags, record_text};
 use super::list::ago;
 use crate::arguments::{Global, Show};
 use crate::exit::{CommandError, Exit};
-use crate::open;
 use crate::view::drawing::Drawing;
 use crate::view::report::Report;
 use crate::view::table::table;
+use crate::{kept_plan, open};
 
 pub(crate) async fn run(
     arguments: Show,
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (session, instance) =
-        open::session_and_instance(None, &arguments.flag, global, report).await?;
-    let details = match &arguments.address {
-        None => Details::Instance(Box::new(session.details(&instance).await?)),
-        Some(place) => session.details_at(&instance, place).await?,
+    if let Some(name) = &arguments.address
+        && let Some(text) = plan_file_at(name)?
+    {
+        return show_plan(name, &text, &arguments, report);
+    }
+    if arguments.format.is_some() {
+        return Err(CommandError::Usage {
+            message: "`--format` goes with a plan file".to_owned(),
+            help: Some("name a file of `cyan stage --out PLAN`".to_owned()),
+        });
+    }
+    let details = match details_of(&arguments, global, report).await {
+        Err(error) => return Err(about_file(arguments.address.as_deref(), error)),
+        Ok(details) => details,
     };
     let reveal = arguments.secrets.reveal;
     if report.is_json() {
@@ -47,6 +59,72 @@ pub(crate) async fn run(
     };
     report.terminal.write_result(&text);
     Ok(Exit::Done)
+}
+
+async fn details_of(
+    arguments: &Show,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Details, CommandError> {
+    let (session, instance) =
+        open::session_and_instance(None, &arguments.flag, global, report).await?;
+    Ok(match &arguments.address {
+        None => Details::Instance(Box::new(session.details(&instance).await?)),
+        Some(place) => session.details_at(&instance, place).await?,
+    })
+}
+
+/// The text of a plan file; `None` if there is none of this name.
+fn plan_file_at(name: &str) -> Result<Option<String>, CommandError> {
+    let path = Path::new(name);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    match read_text(path) {
+        Ok(text) => Ok(Some(text).filter(|text| plan_file::looks_like_plan_file(text))),
+        // A resource may have the name of a file that is no text.
+        Err(CommandError::Unreadable { source, .. }) if source.kind() == ErrorKind::InvalidData => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn show_plan(
+    name: &str,
+    text: &str,
+    arguments: &Show,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    if arguments.secrets.reveal {
+        return Err(CommandError::usage(
+            "a plan file shows no secrets; `--reveal` goes with an instance",
+        ));
+    }
+    let format = arguments.format.unwrap_or_default();
+    let named = arguments.flag.instance.as_ref();
+    kept_plan::show(name, text, named, format, report)?;
+    Ok(Exit::Done)
+}
+
+/// The error about a name that is no address. It is about the file, if the name is meant as one.
+fn about_file(name: Option<&str>, error: CommandError) -> CommandError {
+    let Some(name) = name else { return error };
+    let path = Path::new(name);
+    if path.is_file() {
+        return CommandError::Unfit {
+            name: name.to_owned(),
+            what: "is not a plan, and no resource has this address".to_owned(),
+            help: Some("make a plan with `cyan stage --out PLAN`".to_owned()),
+        };
+    }
+    if path.extension().is_some_and(|ending| ending == "plan") {
+        return CommandError::Unreadable {
+            name: name.to_owned(),
+            source: ErrorKind::NotFound.into(),
+        };
+    }
+    error
 }
 
 fn whole(details: &InstanceDetails, look: Look) -> String {

@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use engine::{Readers, Session, StageRequest, StagedDocument, json, write_whole};
+use engine::{DocumentSource, Readers, Session, StageRequest, StagedDocument, write_whole};
 use engine::{Staged, plan_file};
-use serde_json::Value as Json;
 
 use crate::arguments::{Global, Stage};
 use crate::exit::{CommandError, Exit};
 use crate::out_file::may_be_replaced;
 use crate::view::report::Report;
-use crate::{open, operation};
+use crate::{kept_plan, open, operation};
 
 pub(crate) async fn run(
     arguments: Stage,
@@ -21,6 +20,9 @@ pub(crate) async fn run(
         may_be_replaced(out, "plan", plan_file::looks_like_plan_file)?;
     }
     let source = open::source(arguments.file.as_deref())?;
+    if plan_file::looks_like_plan_file(&source.text) {
+        return show_saved(&source, &arguments, report);
+    }
     let mut session = open::session_in(global, &source.project_folder(), report)?;
     let request = StageRequest {
         instance: arguments.flag.instance,
@@ -36,11 +38,7 @@ pub(crate) async fn run(
     {
         return Ok(Exit::Unusable);
     }
-    operation::show(&staged, report, true);
-    // Build the JSON tree only if it is printed: for a large plan that takes longer than planning.
-    if report.is_json() {
-        report.set_result(Json::Object(json::plan(&staged.plan)));
-    }
+    kept_plan::present(&staged.plan.shown(), arguments.format, report);
     if arguments.planning.expect_no_changes {
         operation::refuse_changes(&staged)?;
     }
@@ -52,6 +50,26 @@ pub(crate) async fn run(
         // Some resources could not be read, so they may differ.
         true if partial => Exit::Unusable,
         _ => Exit::Done,
+    })
+}
+
+/// Shows a saved plan.
+fn show_saved(
+    source: &DocumentSource,
+    arguments: &Stage,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let inputs = &arguments.inputs.0;
+    if !inputs.written.is_empty() || arguments.out.is_some() || arguments.planning.is_given() {
+        return Err(CommandError::usage(
+            "a saved plan has its inputs and was made already; only a document takes these flags",
+        ));
+    }
+    let named = arguments.flag.instance.as_ref();
+    let differs = kept_plan::show(&source.shown, &source.text, named, arguments.format, report)?;
+    Ok(match arguments.exit_code && differs {
+        true => Exit::Differences,
+        false => Exit::Done,
     })
 }
 

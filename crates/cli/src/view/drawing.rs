@@ -28,6 +28,15 @@ impl Drawing {
         }
     }
 
+    /// How results are drawn on a page, whatever the terminal is.
+    pub(crate) fn for_pages(terminal: &Terminal) -> Drawing {
+        Drawing {
+            paint: terminal.out.without_colors(),
+            whole: terminal.verbose,
+            width: PIPE_WIDTH,
+        }
+    }
+
     /// The line that stands for lines that are not shown.
     pub(crate) fn hidden_lines(self, count: usize) -> String {
         let lines = if count == 1 { "line" } else { "lines" };

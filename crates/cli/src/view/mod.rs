@@ -11,6 +11,7 @@ mod lines;
 pub(crate) mod live;
 #[cfg(feature = "kubernetes")]
 pub(crate) mod manifests;
+pub(crate) mod markdown;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod stops;

@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use blueprint::{Address, DeleteMode, Value};
 use engine::{
-    Action, Change, Drift, Drifted, ExportAction, ExportChange, LinkChange, Plan, Reason, Step,
-    StepSource,
+    Action, Change, ChildChange, Drift, Drifted, ExportAction, ExportChange, LinkChange, Reason,
+    ShownPlan, Step, StepSource,
 };
 
 use super::changes;
 use super::drawing::Drawing;
 use super::label::{ChangeLabel, Margin};
+use super::stops::Stops;
 use super::{lines, values};
+use crate::terminal::Paint;
 
 /// The maximum number of steps with which the fields of new resources are shown without
 /// `--verbose`.
@@ -24,115 +26,159 @@ const MANY: usize = 100;
 const LINE: usize = 40;
 
 /// Prints a plan without its last line.
-pub(crate) fn plan(plan: &Plan, drawing: Drawing) -> String {
-    let (verbose, paint) = (drawing.whole, drawing.paint);
+pub(crate) fn plan(plan: &ShownPlan<'_>, drawing: Drawing) -> String {
     let mut text = String::new();
-    // A state edit changes only records, so its plan is shown in full.
-    let all = verbose || plan.kind == state::OperationKind::State;
-    let mut shown: Vec<&Step> = Vec::with_capacity(plan.steps.len());
-    shown.extend(
-        plan.steps
-            .iter()
-            .filter(|step| step.action != Action::None || all),
-    );
+    let mut context = PlanContext::of(plan, drawing);
     // About one line per step.
-    text.reserve(LINE * shown.len());
-    let fields = verbose || shown.len() <= MANY;
-    let links: HashMap<&Address, &LinkChange> = plan
-        .links
-        .iter()
-        .map(|link| (&link.address, link))
-        .collect();
-    let mut stops = super::stops::Stops::of(plan);
-    let mut sources: HashMap<&Address, Vec<StepSource<'_>>> = HashMap::new();
-    for source in plan.sources() {
-        sources.entry(source.address).or_default().push(source);
-    }
-    let drift: HashMap<&Address, &Drifted> =
-        plan.drift.iter().map(|it| (&it.address, it)).collect();
-    for (source, steps) in grouped(&shown) {
+    text.reserve(LINE * context.steps.len());
+    for (source, steps) in grouped(&context.steps.clone()) {
         let indent = match source {
             Some(source) => {
-                let gone = steps.iter().all(|step| step.action == Action::Delete);
-                let word = if gone {
-                    "was expanded to"
-                } else {
-                    "expands to"
-                };
-                text.push_str(&format!("{} {}\n", paint.bold(source), paint.dim(word)));
+                let word = expansion_word(&steps);
+                let (source, word) = (drawing.paint.bold(source), drawing.paint.dim(word));
+                text.push_str(&format!("{source} {word}\n"));
                 "  "
             }
             None => "",
         };
         for step in steps {
-            let (outside, stops) = (drift_without_change(step, &drift), stops.at(step));
-            let shown = Shown {
-                fields,
-                outside: &outside,
-                sources: sources.get(&step.address).map_or(&[][..], Vec::as_slice),
-                stops: &stops,
-                indent,
-                drawing,
-            };
-            step_text(&mut text, step, shown);
-            if let Some(link) = links.get(&step.address).filter(|_| fields) {
-                link_of(&mut text, link, drawing);
-            }
+            context.write_headline(&mut text, step, indent);
+            context.write_details(&mut text, step, indent);
         }
     }
     if !text.is_empty() && !text.ends_with("\n\n") {
         text.push('\n');
     }
-    stops.write_remaining(&mut text, paint);
-    named_values(&mut text, "exports", &plan.exports, "", drawing);
-    named_values(&mut text, "metadata", &plan.metadata_changes, "", drawing);
-    children(&mut text, plan, drawing);
-    for (address, differs) in &plan.left_alone.document_differs {
-        text.push_str(&format!(
-            "{} differs from the document and is not changed; update the document to make this permanent\n",
-            paint.bold(address)
-        ));
-        changes::write_all(&mut text, differs, &Margin::new("    "), drawing);
-        text.push('\n');
-    }
-    text.push_str(&changes::unread(
-        &plan.answers.unread,
-        "assumed to be unchanged",
-    ));
-    let (out, waiting) = (&plan.left_alone.out_of_target, &plan.left_alone.waiting);
-    if !out.is_empty() {
-        let listed = if verbose { out } else { waiting };
-        let names: Vec<String> = listed.iter().take(MANY).map(ToString::to_string).collect();
-        let names = if names.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", names.join(", "))
-        };
-        text.push_str(&format!(
-            "out of target: {}, of which {} would change{names}\n",
-            out.len(),
-            waiting.len()
-        ));
-    }
-    if !plan.left_alone.absent.is_empty() && verbose {
-        let names: Vec<String> = plan
-            .left_alone
-            .absent
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        text.push_str(&format!(
-            "left out by their conditions: {}\n",
-            names.join(", ")
-        ));
-    }
+    context.write_rest(&mut text);
     text
 }
 
+/// What a transform did with the abstract resource of these steps.
+fn expansion_word(steps: &[&Step]) -> &'static str {
+    match steps.iter().all(|step| step.action == Action::Delete) {
+        true => "was expanded to",
+        false => "expands to",
+    }
+}
+
+/// A plan, ordered by what belongs to each step.
+pub(crate) struct PlanContext<'p> {
+    plan: &'p ShownPlan<'p>,
+    /// The steps that are shown.
+    pub(crate) steps: Vec<&'p Step>,
+    /// Whether the fields of new resources are shown.
+    fields: bool,
+    links: HashMap<&'p Address, &'p LinkChange>,
+    stops: Stops<'p>,
+    sources: HashMap<&'p Address, Vec<&'p StepSource<'p>>>,
+    drift: HashMap<&'p Address, &'p Drifted>,
+    drawing: Drawing,
+}
+
+impl<'p> PlanContext<'p> {
+    pub(crate) fn of(plan: &'p ShownPlan<'p>, drawing: Drawing) -> PlanContext<'p> {
+        // A state edit changes only records, so its plan is shown in full.
+        let all = drawing.whole || plan.is_state_edit;
+        let mut steps: Vec<&Step> = Vec::with_capacity(plan.steps.len());
+        let is_shown = |step: &&Step| step.action != Action::None || all;
+        steps.extend(plan.steps.iter().filter(is_shown));
+        let mut sources: HashMap<&Address, Vec<&StepSource<'_>>> = HashMap::new();
+        for source in &plan.sources {
+            sources.entry(source.address).or_default().push(source);
+        }
+        let links = plan.links.iter().map(|link| (&link.address, link));
+        PlanContext {
+            plan,
+            fields: drawing.whole || steps.len() <= MANY,
+            steps,
+            links: links.collect(),
+            stops: Stops::of(plan.stops),
+            sources,
+            drift: plan.drift.iter().map(|it| (&it.address, it)).collect(),
+            drawing,
+        }
+    }
+
+    /// Writes the first line of a step.
+    fn write_headline(&self, text: &mut String, step: &Step, indent: &str) {
+        let paint = self.drawing.paint;
+        text.push_str(&format!(
+            "{indent}{} {} {} {}\n",
+            sign(step.action, paint),
+            paint.bold(&step.address),
+            paint.dim(&step.type_name),
+            what_happens(step),
+        ));
+    }
+
+    /// Writes what stands below the first line of a step. The stops of a step are written once.
+    pub(crate) fn write_details(&mut self, text: &mut String, step: &Step, indent: &str) {
+        let (outside, stops) = (drift_without_change(step, &self.drift), self.stops.at(step));
+        let shown = Shown {
+            fields: self.fields,
+            outside: &outside,
+            sources: self
+                .sources
+                .get(&step.address)
+                .map_or(&[][..], Vec::as_slice),
+            stops: &stops,
+            indent,
+            drawing: self.drawing,
+        };
+        write_below(text, step, shown);
+        if let Some(link) = self.links.get(&step.address).filter(|_| self.fields) {
+            link_of(text, link, self.drawing);
+        }
+    }
+
+    /// Writes what belongs to no step: stops, exports, child documents, and the resources that the
+    /// plan leaves alone.
+    pub(crate) fn write_rest(&self, text: &mut String) {
+        let (plan, drawing) = (self.plan, self.drawing);
+        let (verbose, paint) = (drawing.whole, drawing.paint);
+        self.stops.write_remaining(text, paint);
+        named_values(text, "exports", plan.exports, "", drawing);
+        named_values(text, "metadata", plan.metadata_changes, "", drawing);
+        children(text, plan.children, drawing);
+        for (address, differs) in &plan.left_alone.document_differs {
+            text.push_str(&format!(
+                "{} differs from the document and is not changed; update the document to make this permanent\n",
+                paint.bold(address)
+            ));
+            changes::write_all(text, differs, &Margin::new("    "), drawing);
+            text.push('\n');
+        }
+        text.push_str(&changes::unread(plan.unread, "assumed to be unchanged"));
+        let (out, waiting) = (&plan.left_alone.out_of_target, &plan.left_alone.waiting);
+        if !out.is_empty() {
+            let listed = if verbose { out } else { waiting };
+            let names: Vec<String> = listed.iter().take(MANY).map(ToString::to_string).collect();
+            let names = if names.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", names.join(", "))
+            };
+            text.push_str(&format!(
+                "out of target: {}, of which {} would change{names}\n",
+                out.len(),
+                waiting.len()
+            ));
+        }
+        if !plan.left_alone.absent.is_empty() && verbose {
+            let names = plan.left_alone.absent.iter().map(ToString::to_string);
+            let names: Vec<String> = names.collect();
+            text.push_str(&format!(
+                "left out by their conditions: {}\n",
+                names.join(", ")
+            ));
+        }
+    }
+}
+
 /// Child documents that are added or removed; with `verbose` also the changes in their exports.
-fn children(text: &mut String, plan: &Plan, drawing: Drawing) {
+fn children(text: &mut String, children: &[ChildChange], drawing: Drawing) {
     let (verbose, paint) = (drawing.whole, drawing.paint);
-    for child in &plan.children {
+    for child in children {
         let (sign, word) = match child.action {
             ExportAction::New => (paint.green("+"), "new"),
             ExportAction::Removed => (paint.red("-"), "goes away, with everything in it"),
@@ -155,8 +201,7 @@ fn children(text: &mut String, plan: &Plan, drawing: Drawing) {
         }
     }
     let shown = |action| verbose || matches!(action, ExportAction::New | ExportAction::Removed);
-    if plan
-        .children
+    if children
         .iter()
         .any(|child| child.action != ExportAction::Unchanged && shown(child.action))
     {
@@ -251,30 +296,16 @@ struct Shown<'a> {
     /// Drift that no change of the step shows.
     outside: &'a [&'a Change],
     /// The files that the step reads.
-    sources: &'a [StepSource<'a>],
+    sources: &'a [&'a StepSource<'a>],
     /// The stops of the operation at this step.
     stops: &'a [String],
     indent: &'a str,
     drawing: Drawing,
 }
 
-fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
-    let Shown {
-        fields,
-        outside,
-        sources,
-        stops,
-        indent,
-        drawing,
-    } = shown;
-    let paint = drawing.paint;
-    // A destroy deletes every resource, so do not repeat the reason for each.
-    let reasons = step
-        .reasons
-        .iter()
-        .filter(|reason| **reason != Reason::Destroy);
-    let reasons: Vec<&str> = reasons.map(|reason| reason_text(*reason)).collect();
-    let sign = match step.action {
+/// The sign of an action.
+pub(crate) fn sign(action: Action, paint: Paint) -> String {
+    match action {
         Action::Create | Action::Link => paint.green("+"),
         Action::Update | Action::Relink => paint.yellow("~"),
         Action::Replace => paint.magenta("±"),
@@ -283,7 +314,17 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         Action::Move => paint.cyan(">"),
         Action::Read => paint.cyan("?"),
         Action::Detach | Action::None => paint.dim("="),
-    };
+    }
+}
+
+/// The action of a step with its reasons, on one line.
+pub(crate) fn what_happens(step: &Step) -> String {
+    // A destroy deletes every resource, so do not repeat the reason for each.
+    let reasons = step
+        .reasons
+        .iter()
+        .filter(|reason| **reason != Reason::Destroy);
+    let reasons: Vec<&str> = reasons.map(|reason| reason_text(*reason)).collect();
     let takes_snapshot = step.delete_mode == DeleteMode::SnapshotFirst;
     let action = match step.action {
         Action::None => "no change, only recorded in the state",
@@ -328,11 +369,20 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
     } else {
         ""
     };
-    text.push_str(&format!(
-        "{indent}{sign} {} {} {action}{why}{order}{snapshot}{condition_note}{batch}{observed}{adopts}\n",
-        paint.bold(&step.address),
-        paint.dim(&step.type_name),
-    ));
+    format!("{action}{why}{order}{snapshot}{condition_note}{batch}{observed}{adopts}")
+}
+
+/// Writes the lines below the first line of a step.
+fn write_below(text: &mut String, step: &Step, shown: Shown<'_>) {
+    let Shown {
+        fields,
+        outside,
+        sources,
+        stops,
+        indent,
+        drawing,
+    } = shown;
+    let paint = drawing.paint;
     for line in stops {
         text.push_str(&format!("{indent}    {}\n", paint.yellow(line)));
     }
@@ -384,7 +434,7 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
 fn write_changes(
     text: &mut String,
     step: &Step,
-    sources: &[StepSource<'_>],
+    sources: &[&StepSource<'_>],
     indent: &str,
     drawing: Drawing,
 ) {
@@ -544,19 +594,28 @@ mod tests {
     /// The text of a step that is given as JSON.
     fn text_of(step: &str) -> String {
         let step: Step = serde_json::from_str(step).unwrap();
+        let (instance, left_alone, unread) = Default::default();
+        let steps = [step];
+        let plan = ShownPlan {
+            instance: &instance,
+            purpose_word: "deploy",
+            is_state_edit: false,
+            revision: state::Revision(0),
+            steps: &steps,
+            links: &[],
+            exports: &[],
+            metadata_changes: &[],
+            children: &[],
+            drift: &[],
+            stops: &[],
+            left_alone: &left_alone,
+            unread: &unread,
+            sources: Vec::new(),
+        };
         let mut text = String::new();
-        step_text(
-            &mut text,
-            &step,
-            Shown {
-                fields: true,
-                outside: &[],
-                sources: &[],
-                stops: &[],
-                indent: "  ",
-                drawing: super::super::drawing::plain(false, 80),
-            },
-        );
+        let mut context = PlanContext::of(&plan, super::super::drawing::plain(false, 80));
+        context.write_headline(&mut text, &steps[0], "  ");
+        context.write_details(&mut text, &steps[0], "  ");
         text
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use blueprint::{Address, Breakpoint, Name};
-use engine::{Plan, PlannedStop, Step};
+use engine::{PlannedStop, Step};
 
 use crate::terminal::Paint;
 
@@ -17,14 +17,14 @@ pub(crate) struct Stops<'p> {
 }
 
 impl<'p> Stops<'p> {
-    pub(crate) fn of(plan: &'p Plan) -> Stops<'p> {
+    pub(crate) fn of(stops: &'p [PlannedStop]) -> Stops<'p> {
         let mut by_address: HashMap<&str, Vec<&PlannedStop>> = HashMap::new();
-        for stop in plan.stops.iter().filter(|stop| !stop.child) {
+        for stop in stops.iter().filter(|stop| !stop.child) {
             by_address.entry(&stop.address).or_default().push(stop);
         }
         Stops {
             by_address,
-            all: &plan.stops,
+            all: stops,
         }
     }
 

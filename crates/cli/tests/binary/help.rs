@@ -146,7 +146,10 @@ fn usage_errors_are_json_where_json_was_asked_for() {
     );
     let said = &wrong["diagnostics"][0];
     assert_eq!(said["message"], "unexpected argument '--bogus' found");
-    assert_eq!(said["notes"][0], "Usage: cyan stage [OPTIONS] [FILE]");
+    assert_eq!(
+        said["notes"][0],
+        "Usage: cyan stage [OPTIONS] [FILE or PLAN]"
+    );
     // The flag may be at any position. An alias gives the name of its command, an unknown command
     // gives null.
     assert_eq!(value(&["--json", "plan", "--exit-cod"])["command"], "stage");

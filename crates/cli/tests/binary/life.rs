@@ -115,7 +115,7 @@ fn saved_plan_is_applied_unchanged_or_refused() {
         "plan",
         place
             .read("plan")
-            .replacen("\"format\":2", "\"format\":99", 1),
+            .replacen("\"format\":3", "\"format\":99", 1),
     );
     assert!(place.ends(1, &["deploy", "plan"]).err.contains("format 99"));
     place.write("plan", "{\"format\":1,\"kind\":\"plan\"");
@@ -123,7 +123,7 @@ fn saved_plan_is_applied_unchanged_or_refused() {
         place
             .ends(1, &["deploy", "plan"])
             .err
-            .contains("is not a plan")
+            .contains("the file is damaged")
     );
 }
 
@@ -131,9 +131,19 @@ fn saved_plan_is_applied_unchanged_or_refused() {
 fn saved_plan_with_another_step_is_refused() {
     let place = Place::with("blueprint.yaml", ONE);
     place.ends(0, &["stage", "--out", "plan"]);
+    let edited = place.read("plan").replacen("\"after\":1", "\"after\":7", 1);
+    place.write("plan", &edited);
+    let refused = place.ends(1, &["deploy", "plan"]);
+    assert!(
+        refused.err.contains("it was edited or damaged"),
+        "{}",
+        refused.err
+    );
+    // Who makes the checksum again is found out, too.
+    let body = edited.split(",\"checksum\"").next().unwrap_or_default();
     place.write(
         "plan",
-        place.read("plan").replacen("\"after\":1", "\"after\":7", 1),
+        engine::plan_file::with_checksum(&format!("{body}}}")),
     );
     assert!(
         place

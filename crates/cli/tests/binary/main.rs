@@ -47,6 +47,7 @@ mod rollback;
 mod saved_plans;
 mod schemas;
 mod shown_changes;
+mod shown_plans;
 mod spec_examples;
 mod stacks;
 mod state_edits;

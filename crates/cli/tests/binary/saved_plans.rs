@@ -473,7 +473,7 @@ fn a_plan_of_format_1_that_reads_files_is_refused() {
         "plan",
         place
             .read("plan")
-            .replacen("\"format\":2", "\"format\":1", 1),
+            .replacen("\"format\":3", "\"format\":1", 1),
     );
     let refused = place.ends(1, &["deploy", "plan"]);
     assert!(

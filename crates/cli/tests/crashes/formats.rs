@@ -326,7 +326,7 @@ fn texts_of_every_version_are_read() {
             newer.err
         );
     }
-    for name in ["plan-1.json", "plan-2.json"] {
+    for name in ["plan-1.json", "plan-2.json", "plan-3.json"] {
         let place = Place::with("shop.blueprint.yaml", &kept("shop.blueprint.yaml"));
         place.write("plan", kept(name));
         let deployed = with_key(&place, &["deploy", "plan"]);

@@ -6,6 +6,11 @@ use serde_json::Value as Json;
 use crate::error::Error;
 use crate::library::Library;
 
+/// The most resource types that a catalogue may have so that a JSON Schema contains them by default.
+/// The 201 types of OpenStack make the schema 290 KB large, which editors load at once; the 1880 types
+/// of AWS make many megabytes.
+const DEFAULT_TYPES: usize = 500;
+
 /// The types that a JSON Schema contains. The default is all types except those of large
 /// catalogues.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +55,9 @@ impl Library {
         }
         let large: Vec<&str> = catalogs
             .iter()
-            .filter(|catalog| catalog.is_large())
+            .filter(|catalog| {
+                catalog.is_large() && catalog.resource_type_names().nth(DEFAULT_TYPES).is_some()
+            })
             .flat_map(|catalog| catalog.namespaces.iter().map(AsRef::as_ref))
             .collect();
         let wanted = |name: &str| {

@@ -9,18 +9,18 @@ use crate::phases::plan_file::{
     hidden_child, hidden_export, hidden_left_alone, hidden_link, hidden_step,
 };
 use crate::phases::{
-    Action, Change, ChildChange, Drifted, ExportChange, LeftAlone, LinkChange, Plan, Step,
+    Action, Change, ChildChange, Drifted, ExportChange, LeftAlone, LinkChange, ShownPlan, Step,
 };
 use blueprint::{Address, Name, Value};
 use serde_json::{Map, Value as Json, json};
 use state::Counts;
 
 /// A plan, without secrets.
-pub fn plan(plan: &Plan) -> Map<String, Json> {
+pub fn plan(plan: &ShownPlan<'_>) -> Map<String, Json> {
     let steps: Vec<(&Step, Json)> = plan.steps.iter().map(|one| (one, step(one))).collect();
     let mut map = Map::new();
     map.insert("instance".into(), json!(plan.instance));
-    map.insert("purpose".into(), json!(plan.purpose_word()));
+    map.insert("purpose".into(), json!(plan.purpose_word));
     map.insert("revision".into(), json!(plan.revision));
     map.insert("counts".into(), counts(plan.counts()));
     map.extend(body(steps.iter(), plan.links.iter()));
@@ -33,10 +33,10 @@ pub fn plan(plan: &Plan) -> Map<String, Json> {
         map.insert("stops".into(), json!(plan.stops));
     }
     map.insert("drift".into(), drift(plan));
-    map.insert("unread".into(), super::drift::unread(&plan.answers.unread));
+    map.insert("unread".into(), super::drift::unread(plan.unread));
     map.insert(
         "left_alone".into(),
-        json!(hidden_left_alone(&plan.left_alone)),
+        json!(hidden_left_alone(plan.left_alone)),
     );
     map.insert(
         "children".into(),
@@ -55,7 +55,7 @@ fn counts(counts: Counts) -> Json {
 }
 
 /// The drift of a plan, each difference with the planned action at its address.
-fn drift(plan: &Plan) -> Json {
+fn drift(plan: &ShownPlan<'_>) -> Json {
     let actions: HashMap<&Address, Action> = if plan.drift.is_empty() {
         HashMap::new()
     } else {
@@ -175,7 +175,7 @@ struct Children<'p> {
 }
 
 impl<'p> Children<'p> {
-    fn of(plan: &'p Plan, steps: &'p [(&'p Step, Json)]) -> Children<'p> {
+    fn of(plan: &ShownPlan<'p>, steps: &'p [(&'p Step, Json)]) -> Children<'p> {
         let mut children = Children {
             left_alone: HashMap::new(),
             below: HashMap::new(),
@@ -185,8 +185,8 @@ impl<'p> Children<'p> {
         if plan.children.is_empty() {
             return children;
         }
-        children.leave_alone(hidden_left_alone(&plan.left_alone));
-        for child in &plan.children {
+        children.leave_alone(hidden_left_alone(plan.left_alone));
+        for child in plan.children {
             let above = child
                 .address
                 .rsplit_once('/')
@@ -200,7 +200,7 @@ impl<'p> Children<'p> {
                 .or_default()
                 .push(step);
         }
-        for link in &plan.links {
+        for link in plan.links {
             children
                 .links
                 .entry(&*link.address.path)

@@ -163,7 +163,19 @@ fn plan_file(input: &[u8]) -> u64 {
     };
     let looks = plan_file::looks_like_plan_file(text);
     let mut kinds = Vec::new();
-    for sealer in [sealer(), Sealer::none(), Sealer::with_key([9; 32])] {
+    // The checksum refuses most changed files. A new one lets them pass.
+    let body = text
+        .rsplit_once(",\"checksum\":")
+        .map(|(body, _)| format!("{body}}}"));
+    let texts = [
+        text.to_owned(),
+        plan_file::with_checksum(body.as_deref().unwrap_or(text)),
+    ];
+    let sealers = || [sealer(), Sealer::none(), Sealer::with_key([9; 32])];
+    for (text, sealer) in texts
+        .iter()
+        .flat_map(|text| sealers().map(|sealer| (text, sealer)))
+    {
         kinds.push(match plan_file::read(text, &sealer) {
             Ok((file, made_from)) => {
                 assert!(file.format <= plan_file::FORMAT, "a newer format was read");
