@@ -8,7 +8,9 @@ pub struct DurationError;
 
 impl std::fmt::Display for DurationError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("not a length of time such as `30s`, `10m` or `1h30m`")
+        f.write_str(
+            "not a length of time such as `30s`, `10m` or `1h30m`, with the units `ms`, `s`, `m`, `h` and `d`",
+        )
     }
 }
 

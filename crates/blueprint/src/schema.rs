@@ -122,6 +122,8 @@ pub struct Constraint {
     pub pattern: Option<Name>,
     /// Whether the pattern must match the whole text, not only a part of it.
     pub whole: bool,
+    /// What the pattern accepts, in words, such as "octal digits such as `0644`".
+    pub form: Option<Name>,
     /// Step and offset: the number minus the offset must be a multiple of the step, which is not 0.
     pub modulo: Option<(i64, i64)>,
     /// Names of rules that the schema cannot express, such as `neutron.network`. A dialect checks

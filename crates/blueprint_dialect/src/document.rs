@@ -193,7 +193,7 @@ impl Lowering<'_> {
                 NOTHING_DECLARED
                     .new("the document declares neither a resource nor an include")
                     .label(first, "nothing to deploy in this document")
-                    .help("add `resources` or `include`"),
+                    .help("add `include`, or `resources` with a resource in it, as in `resources: {note: {type: local/file, spec: {path: note.txt, content: hello}}}`"),
             );
         }
     }

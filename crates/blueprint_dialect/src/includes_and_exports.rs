@@ -6,20 +6,27 @@ use blueprint::{
 };
 use diag::{Span, Spanned};
 use expr::codes::TYPE_MISMATCH;
-use syntax::{Content, Node};
+use syntax::{Content, MapEntry, Node};
 
 use super::hints::Hints;
 use super::lowering::{Lowering, SectionFields, value_span};
+use super::scalar::{Typed, typed};
 use super::shape::{self, EXPORT_TYPES, VALUE_TYPES};
-use dialect::codes::UNKNOWN_OPERATOR;
+use dialect::codes::{UNKNOWN_KEY, UNKNOWN_OPERATOR};
 
 /// The operators of filters in every version, and those that the later version adds.
 const OPERATORS: &[&str] = shape::OPERATORS.split_at(12).0;
 const LATER_OPERATORS: &[&str] = shape::OPERATORS.split_at(12).1;
 
+/// Whether a key of a filter is certainly none of its own, so that it is probably a field.
+fn is_no_key_of_filters(text: &str) -> bool {
+    let keys = || shape::FILTER.keys.iter().map(|key| key.name);
+    keys().all(|key| key != text) && diag::nearest(text, keys()).is_none()
+}
+
 impl Lowering<'_> {
     pub(super) fn data_sources(&mut self, node: &Node) -> IndexMap<Name, DataSource> {
-        let definitions = self.definitions(node);
+        let definitions = self.definitions(node, &shape::DATA_SOURCE);
         let mut data_sources =
             IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
         for (entry, map) in definitions {
@@ -113,6 +120,15 @@ impl Lowering<'_> {
     /// Lowers one filter. Reports a filter without a search value and returns `None`. A field or
     /// operator in error is an empty name.
     fn filter(&mut self, node: &Node, span: Span) -> Option<Filter> {
+        if let Some(map) = node.as_map()
+            && !map.is_empty()
+            && map
+                .iter()
+                .all(|entry| entry.key.text().is_some_and(is_no_key_of_filters))
+        {
+            self.report_filter_by_fields(node, map);
+            return None;
+        }
         let fields = self.fields(&shape::FILTER, node.as_map(), span);
         let nothing = || Spanned::new(Name::from(""), span);
         let field = fields
@@ -128,6 +144,54 @@ impl Lowering<'_> {
             field: field.unwrap_or_else(nothing),
             operator: operator.unwrap_or_else(nothing),
             search,
+        })
+    }
+
+    /// Reports a filter whose keys are the fields to compare.
+    fn report_filter_by_fields(&mut self, node: &Node, map: &[MapEntry]) {
+        let keys: Option<Vec<&str>> = map.iter().map(|entry| entry.key.text()).collect();
+        let keys = keys.unwrap_or_default();
+        let values: Option<Vec<String>> = map.iter().map(|entry| self.flow_value(entry)).collect();
+        let operators = super::lowering::listed(shape::OPERATORS);
+        let mut wrong = UNKNOWN_KEY
+            .new(format!(
+                "a filter does not have the form `{}: VALUE`",
+                keys.first().unwrap_or(&"FIELD")
+            ))
+            .label(
+                map.first().map_or(node.span, |entry| entry.key.span),
+                "a filter has the keys `field`, `operator` and `search`",
+            )
+            .help(format!("operators are {operators}"));
+        let filters = values.map(|values| {
+            let one = |(key, value): (&&str, &String)| {
+                format!("{{field: {key}, operator: \"=\", search: {value}}}")
+            };
+            let filters: Vec<String> = keys.iter().zip(&values).map(one).collect();
+            match filters.as_slice() {
+                [one] => one.clone(),
+                several => format!("[{}]", several.join(", ")),
+            }
+        });
+        wrong = match filters {
+            Some(filters) => wrong.fix(
+                format!("write `{filters}`"),
+                vec![(node.span, filters)],
+                false,
+            ),
+            None => wrong.help("write `{field: NAME, operator: \"=\", search: VALUE}`"),
+        };
+        self.found.push(wrong);
+    }
+
+    /// The scalar of an entry as it can stand inside brackets.
+    fn flow_value(&self, entry: &MapEntry) -> Option<String> {
+        let node = &entry.value;
+        let scalar = node.as_scalar()?;
+        Some(match typed(node, scalar) {
+            Typed::Text => super::lowering::json_text(&scalar.text),
+            Typed::Null | Typed::OutOfRange => return None,
+            _ => scalar.text.to_string(),
         })
     }
 
@@ -151,7 +215,7 @@ impl Lowering<'_> {
         if LATER_OPERATORS.contains(&operator) {
             self.report_newer_feature(span, &format!("the operator `{operator}`"));
         } else if !OPERATORS.contains(&operator) {
-            let known = OPERATORS.iter().chain(LATER_OPERATORS).copied();
+            let known = shape::OPERATORS.iter().copied();
             self.found.push(
                 UNKNOWN_OPERATOR
                     .new(format!("unknown operator `{operator}`"))
@@ -159,7 +223,7 @@ impl Lowering<'_> {
                     .help_nearest(operator, known)
                     .help(format!(
                         "operators are {}",
-                        super::lowering::listed(OPERATORS)
+                        super::lowering::listed(shape::OPERATORS)
                     )),
             );
         }
@@ -193,7 +257,7 @@ impl Lowering<'_> {
                 self.report_missing_key(shape::DATA_SOURCE.name, "exports", name)
             }
             Content::Map(_) => {
-                for (entry, map) in self.definitions(node) {
+                for (entry, map) in self.definitions(node, &shape::DATA_SOURCE_EXPORT) {
                     let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
                     self.data_source_export_name(name, span);
                     let fields = self.fields(&shape::DATA_SOURCE_EXPORT, map, span);
@@ -232,7 +296,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn include(&mut self, node: &Node) -> IndexMap<Name, Child> {
-        let definitions = self.definitions(node);
+        let definitions = self.definitions(node, &shape::INCLUDE);
         let mut children =
             IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
         for (entry, map) in definitions {
@@ -330,7 +394,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn exports(&mut self, node: &Node) -> IndexMap<Name, Export> {
-        let definitions = self.definitions(node);
+        let definitions = self.definitions(node, &shape::EXPORT);
         let mut exports = IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
         for (entry, map) in definitions {
             let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);

@@ -14,7 +14,7 @@ use dialect::codes::{
     LEADING_ZERO, MISSING_FIELD, NEWER_THAN_VERSION, NULL_IGNORED, SUBSTITUTION_NOT_ALLOWED,
     UNKNOWN_KEY, WRONG_SHAPE,
 };
-use dialect::{KeyForm, Section};
+use dialect::{ForeignWord, ForeignWords, KeyForm, Section, WordPlace};
 
 /// The state of lowering a document to a blueprint.
 pub(super) struct Lowering<'a> {
@@ -147,14 +147,24 @@ impl<'a> Lowering<'a> {
             misspelt: Vec::new(),
         };
         let Some(map) = map else { return fields };
+        let outside = self.fields_outside_spec(section, map);
+        if outside.is_some() {
+            fields.misspelt.push("spec");
+        }
+        let mut foreign: Vec<(&'static str, &MapEntry)> = Vec::new();
         for entry in self.entries(map) {
             let Some(text) = entry.key.text() else {
                 continue;
             };
+            if let Some(outside) = &outside
+                && outside.contains(&text)
+            {
+                continue;
+            }
             let Some(at) = section.keys.iter().position(|key| key.name == text) else {
-                fields
-                    .misspelt
-                    .extend(self.unknown_key(section, text, entry.key.span));
+                let meant = self.unknown_key(section, text, entry);
+                fields.misspelt.extend(meant);
+                foreign.extend(meant.map(|meant| (meant, entry)));
                 continue;
             };
             let key = &section.keys[at];
@@ -177,6 +187,17 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             if self.check_form(&entry.value, key.form, text) {
+                fields.values[at] = Some(entry);
+            }
+        }
+        // What stands under a word of another tool is read as what it means there, so that its own
+        // mistakes are reported, too.
+        for (meant, entry) in foreign {
+            if let Some(at) = section.keys.iter().position(|key| key.name == meant)
+                && fields.values[at].is_none()
+                && fields.written & 1 << at == 0
+                && self.is_readable_as(section, &section.keys[at], entry)
+            {
                 fields.values[at] = Some(entry);
             }
         }
@@ -203,14 +224,48 @@ impl<'a> Lowering<'a> {
         );
     }
 
+    /// Whether the value of a word of another tool has the form of the key that it means.
+    fn is_readable_as(
+        &self,
+        section: &Section,
+        key: &dialect::SectionKey,
+        entry: &MapEntry,
+    ) -> bool {
+        let node = &entry.value;
+        let takes = key.form.takes(
+            node.as_scalar().is_some(),
+            node.as_list().is_some(),
+            node.as_map().is_some(),
+        );
+        let is_path = section.name == "export" && key.name == "field";
+        let is_foreign = entry.key.text().is_some_and(|text| {
+            let words = ForeignWords::BLUEPRINT;
+            words.find(WordPlace::Key(section.name), text).is_some()
+        });
+        is_foreign && takes && !is_path && key.name != "each" && !self.is_null(node)
+    }
+
     /// Reports an unknown key and returns the key that was probably meant.
     fn unknown_key(
         &mut self,
         section: &'static Section,
         text: &str,
-        span: Span,
+        entry: &MapEntry,
     ) -> Option<&'static str> {
+        let span = entry.key.span;
         let known: Vec<&'static str> = section.keys.iter().map(|key| key.name).collect();
+        if let Some(row) = ForeignWords::BLUEPRINT.find(WordPlace::Key(section.name), text) {
+            let unknown = UNKNOWN_KEY.new(format!("unknown key `{text}`")).label(
+                span,
+                format!("{} {} has no such key", article(section.name), section.name),
+            );
+            let edits = self.foreign_key_edits(section, row, entry);
+            self.found.push(match edits {
+                Some(edits) => unknown.fix(row.help, edits, false),
+                None => unknown.help(row.help),
+            });
+            return known.into_iter().find(|key| *key == row.ours);
+        }
         let unknown = UNKNOWN_KEY.new(format!("unknown key `{text}`")).label(
             span,
             format!("{} {} has no such key", article(section.name), section.name),
@@ -229,6 +284,36 @@ impl<'a> Lowering<'a> {
         };
         self.found.push(unknown);
         known.into_iter().find(|key| Some(*key) == meant)
+    }
+
+    /// The edits that write a key of another tool as this dialect has it; `None` if its value has
+    /// another form here.
+    fn foreign_key_edits(
+        &self,
+        section: &Section,
+        row: &ForeignWord,
+        entry: &MapEntry,
+    ) -> Option<Vec<(Span, String)>> {
+        let (key, node) = (&entry.key, &entry.value);
+        let renamed = (key.span, row.ours.to_owned());
+        let wanted = section.key(row.ours)?;
+        if row.ours == "field" {
+            let path = sole_path(node.text()?)?;
+            return Some(vec![renamed, (node.span, path.to_owned())]);
+        }
+        if row.ours == "each" {
+            let list = match node.as_scalar() {
+                Some(scalar) => match typed(node, scalar) {
+                    Typed::Int(count) => format!("\"${{range(0, {count})}}\""),
+                    Typed::Text if has_substitution(&scalar.text) => return None,
+                    _ => return None,
+                },
+                None => list_expression(node)?,
+            };
+            return Some(vec![renamed, (node.span, list)]);
+        }
+        self.is_readable_as(section, wanted, entry)
+            .then(|| vec![renamed])
     }
 
     /// Whether a node is a written null. A broken text is not null.
@@ -279,11 +364,31 @@ impl<'a> Lowering<'a> {
             Content::Scalar(_) => "a single value",
             Content::Missing => return,
         };
-        self.found.push(
-            WRONG_SHAPE
-                .new(format!("`{key}` must be {wanted}, found {found}"))
-                .label(value_span(node), found),
-        );
+        let wrong = WRONG_SHAPE
+            .new(format!("`{key}` must be {wanted}, found {found}"))
+            .label(value_span(node), found);
+        self.found.push(match (wanted, key, list_expression(node)) {
+            (_, "each", Some(list)) => {
+                wrong.fix("write the list in `${..}`", vec![(node.span, list)], false)
+            }
+            ("a list", _, _) if node.as_scalar().is_some() => {
+                let text = self.source_of(node).to_owned();
+                wrong.fix("write a list", vec![(node.span, format!("[{text}]"))], false)
+            }
+            ("a map", _, _) => wrong.help(format!(
+                "write keys with values, on lines that are indented further than `{key}`"
+            )),
+            ("a single value", "each", _) => wrong.help(
+                "write one substitution that gives a list, as in `each: \"${list(\"a\", \"b\")}\"`; for the keys of a map, `each: \"${keys(values.NAME)}\"`",
+            ),
+            _ => wrong,
+        });
+    }
+
+    /// The text of a node as it is written.
+    fn source_of(&self, node: &Node) -> &str {
+        let (start, end) = (node.span.start as usize, node.span.end as usize);
+        self.source.get(start..end).unwrap_or("")
     }
 
     /// Reports a feature of a later version than the document's.
@@ -304,6 +409,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn definitions<'t>(
         &mut self,
         node: &'t Node,
+        section: &'static Section,
     ) -> Vec<(&'t MapEntry, Option<&'t [MapEntry]>)> {
         let map = node.as_map().unwrap_or(&[]);
         let mut definitions = Vec::with_capacity(map.len());
@@ -313,14 +419,170 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             let name = entry.key.text().unwrap_or("");
-            let fields = if self.check_form(&entry.value, KeyForm::Map, name) {
-                entry.value.as_map()
-            } else {
-                None
-            };
+            let fields = entry.value.as_map();
+            match entry.value.as_scalar() {
+                Some(scalar) => {
+                    let wrong = self.definition_without_keys(entry, scalar, section);
+                    self.found.push(wrong);
+                }
+                None => {
+                    self.check_form(&entry.value, KeyForm::Map, name);
+                }
+            }
             definitions.push((entry, fields));
         }
         definitions
+    }
+
+    /// The diagnostic for a definition that is a single value, with the form of the definition.
+    fn definition_without_keys(
+        &self,
+        entry: &MapEntry,
+        scalar: &Scalar,
+        section: &Section,
+    ) -> Diagnostic {
+        let node = &entry.value;
+        let name = entry.key.text().unwrap_or("");
+        let wrong = WRONG_SHAPE
+            .new(format!("`{name}` must be a map, found a single value"))
+            .label(value_span(node), "a single value");
+        let ty = match typed(node, scalar) {
+            Typed::Int(_) => "integer",
+            Typed::Float(_) => "float",
+            Typed::Bool(_) => "boolean",
+            _ => "string",
+        };
+        let text = match ty {
+            "string" => json_text(&scalar.text),
+            _ => self.source_of(node).to_owned(),
+        };
+        let whole = match section.name {
+            "variable" if !has_substitution(&scalar.text) => {
+                format!("{{type: {ty}, default: {text}}}")
+            }
+            "value" => format!("{{type: {ty}, value: {}}}", json_text(&scalar.text)),
+            "include" => format!("{{path: {text}}}"),
+            "export" => {
+                let path = sole_path(&scalar.text).unwrap_or(&scalar.text);
+                if !path.contains('.') {
+                    return wrong.help(format!(
+                        "write `{name}: {{type: string, field: resources.NAME.spec.FIELD}}`"
+                    ));
+                }
+                format!("{{type: string, field: {path}}}")
+            }
+            "resource" => {
+                return wrong.help(format!(
+                    "write `{name}: {{type: PROVIDER/TYPE, spec: {{FIELD: VALUE}}}}`; `cyan types` lists the types"
+                ));
+            }
+            "data source" => {
+                return wrong.help(format!(
+                    "write `{name}: {{type: PROVIDER/TYPE, metadata: {{displayName: {name}}}, filter: {{field: FIELD, operator: \"=\", search: VALUE}}, exports: {{FIELD: {{type: string}}}}}}`; `cyan types` lists the types"
+                ));
+            }
+            "data source export" => format!("{{type: {text}}}"),
+            _ => return wrong,
+        };
+        let is_block = node.alias().is_none();
+        match is_block && !self.source.trim_start().starts_with('{') {
+            true => wrong.fix(
+                format!("write `{name}: {whole}`"),
+                vec![(node.span, whole)],
+                false,
+            ),
+            false => wrong.help(format!("write a map: {whole}")),
+        }
+    }
+
+    /// The keys of a resource that are fields of its spec, which has no value or is not written:
+    /// reports them as one mistake. `None` if there are none.
+    fn fields_outside_spec<'t>(
+        &mut self,
+        section: &'static Section,
+        map: &'t [MapEntry],
+    ) -> Option<Vec<&'t str>> {
+        if section.name != "resource" {
+            return None;
+        }
+        let spec = map.iter().find(|entry| entry.key.text() == Some("spec"));
+        if spec.is_some_and(|entry| !self.is_null(&entry.value)) {
+            return None;
+        }
+        let is_unknown = |text: &str| {
+            let words = ForeignWords::BLUEPRINT;
+            section.key(text).is_none()
+                && words.find(WordPlace::Key(section.name), text).is_none()
+                && diag::nearest(text, section.keys.iter().map(|key| key.name)).is_none()
+                && !text.contains('.')
+        };
+        let outside: Vec<&MapEntry> = self
+            .entries(map)
+            .filter(|entry| entry.key.text().is_some_and(is_unknown))
+            .collect();
+        let (first, last) = (outside.first()?, outside.last()?);
+        let names: Vec<&str> = outside
+            .iter()
+            .filter_map(|entry| entry.key.text())
+            .collect();
+        let place = spec.map_or(first.key.span, |spec| spec.key.span);
+        let mut missing = MISSING_FIELD
+            .new("the fields of `spec` do not stand below it")
+            .label(place, "no field belongs to `spec`");
+        for entry in &outside {
+            missing = missing.label(entry.key.span, "not a key of a resource");
+        }
+        let what = match spec {
+            Some(_) => format!("indent {} below `spec`", listed(&names)),
+            None => format!("write {} below `spec`", listed(&names)),
+        };
+        // Edits are possible if the fields stand together, on lines of their own.
+        let position = |entry: &MapEntry| {
+            map.iter()
+                .position(|other| other.key.span.start == entry.key.span.start)
+        };
+        let together = position(last)
+            .zip(position(first))
+            .is_some_and(|(last, first)| last - first + 1 == outside.len());
+        let after_spec = spec.is_none_or(|spec| position(spec).map(|at| at + 1) == position(first));
+        let edits = (together && after_spec)
+            .then(|| self.indented(first.key.span, last.value.span, spec.is_none()))
+            .flatten();
+        self.found.push(match edits {
+            Some(edits) => missing.fix(what, edits, false),
+            None => missing.help(what),
+        });
+        Some(names.into_iter().chain(["spec"]).collect())
+    }
+
+    /// The edits that indent the lines from one place to another, below a new line `spec:` if it is
+    /// missing. `None` if something else stands before the first place in its line.
+    fn indented(&self, from: Span, to: Span, needs_spec: bool) -> Option<Vec<(Span, String)>> {
+        let start = from.start as usize;
+        let line = self.source.get(..start)?.rfind('\n').map_or(0, |at| at + 1);
+        let margin = self.source.get(line..start)?;
+        if !margin.bytes().all(|byte| byte == b' ') {
+            return None;
+        }
+        let at = |offset: usize| Span::new(from.file, offset as u32, offset as u32);
+        let head = match needs_spec {
+            true => format!("{margin}spec:\n  "),
+            false => "  ".to_owned(),
+        };
+        let mut edits = vec![(at(line), head)];
+        let end = (to.end as usize).min(self.source.len());
+        let lines = self.source.get(start..end)?;
+        for (offset, _) in lines.match_indices('\n') {
+            let next = start + offset + 1;
+            let is_blank = self
+                .source
+                .get(next..)
+                .is_none_or(|rest| rest.starts_with(['\n', '\r']) || rest.is_empty());
+            if next < end && !is_blank {
+                edits.push((at(next), "  ".to_owned()));
+            }
+        }
+        Some(edits)
     }
 
     /// A text without substitutions; `None` for anything else, which is reported.
@@ -348,12 +610,29 @@ impl<'a> Lowering<'a> {
             .find('}')
             .map_or(at + 2, |length| at + length + 1);
         let span = node.text_map(self.source).span(at as u32, end as u32);
-        self.found.push(
-            SUBSTITUTION_NOT_ALLOWED
-                .new(format!("`{key}` takes no substitution"))
-                .label(span, "not filled in here")
-                .help("write the text out"),
-        );
+        let refused = SUBSTITUTION_NOT_ALLOWED
+            .new(format!("`{key}` takes no substitution"))
+            .label(span, "not filled in here");
+        let path = sole_path(&scalar.text).map(|path| match key {
+            "dependsOn" | "exclude" => {
+                let name = path.strip_prefix("resources.").unwrap_or(path);
+                name.split(['.', '[']).next().unwrap_or(name)
+            }
+            _ => path,
+        });
+        self.found.push(match (key, path) {
+            ("field" | "dependsOn" | "exclude", Some(path)) => {
+                let written = match scalar.style {
+                    syntax::Style::Plain => path.to_owned(),
+                    _ => json_text(path),
+                };
+                refused.fix(format!("write `{path}`"), vec![(node.span, written)], false)
+            }
+            ("field", None) => refused.help(
+                "an export is one path: give the expression a name under `values`, and write `field: values.NAME`",
+            ),
+            _ => refused.help("write the text out"),
+        });
         true
     }
 
@@ -504,6 +783,46 @@ impl<'a> Lowering<'a> {
             .new(format!("{what} must be {wanted}, found {found}"))
             .label(value_span(node), found)
     }
+}
+
+/// The path in a text that is one substitution with a path and nothing else.
+fn sole_path(text: &str) -> Option<&str> {
+    let inner = text.trim().strip_prefix("${")?.strip_suffix('}')?.trim();
+    let is_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '[' | ']');
+    (!inner.is_empty() && inner.chars().all(is_path)).then_some(inner)
+}
+
+/// A list of scalars as the text of an expression, in quotes.
+fn list_expression(node: &Node) -> Option<String> {
+    let items: Option<Vec<String>> = node
+        .as_list()?
+        .iter()
+        .map(|item| {
+            let scalar = item.as_scalar()?;
+            match typed(item, scalar) {
+                Typed::Text if !scalar.text.contains(['\'', '"', '\\', '$', '\n']) => {
+                    Some(format!("'{}'", scalar.text))
+                }
+                Typed::Int(_) | Typed::Bool(_) => Some(scalar.text.to_string()),
+                _ => None,
+            }
+        })
+        .collect();
+    Some(format!("\"${{list({})}}\"", items?.join(", ")))
+}
+
+/// A text in quotes that YAML and JSON read.
+pub(super) fn json_text(text: &str) -> String {
+    let is_simple = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    if text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(is_simple) {
+        return text.to_owned();
+    }
+    format!(
+        "\"{}\"",
+        text.replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('\n', "\\n")
+    )
 }
 
 /// The article of a noun: `a` or `an`.

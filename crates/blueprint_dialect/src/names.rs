@@ -123,7 +123,8 @@ impl Lowering<'_> {
     /// Checks the name of a resource or data source type and returns it. Reports an invalid name
     /// and returns `None`.
     pub(super) fn type_name<'t>(&mut self, name: &'t str, span: Span) -> Option<&'t str> {
-        if is_type_name(name) || self.is_hosted_type(name) {
+        // The checks report a name without a provider: they know the types, and suggest one.
+        if is_type_name(name) || self.is_hosted_type(name) || is_word(name) {
             return Some(name);
         }
         // The text may name a type of a hosted package, with a typing error in the name of the
@@ -145,6 +146,15 @@ impl Lowering<'_> {
         });
         None
     }
+}
+
+/// Whether a name is in the form of types of other tools: letters, digits, `_`, `-`, `.` and single
+/// `:`.
+fn is_word(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(fits)
+        && !name.contains("::")
 }
 
 #[cfg(test)]

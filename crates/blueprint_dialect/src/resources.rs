@@ -16,7 +16,7 @@ type LabelTexts = Vec<(Spanned<Name>, Spanned<Name>)>;
 
 impl Lowering<'_> {
     pub(super) fn resources(&mut self, node: &Node) -> IndexMap<Name, Resource> {
-        let definitions = self.definitions(node);
+        let definitions = self.definitions(node, &shape::RESOURCE);
         let mut resources =
             IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
         self.names.reserve(definitions.len());
@@ -43,6 +43,11 @@ impl Lowering<'_> {
             Some(scalar) => self.scalar(node, scalar),
             None => Expr::error(node.span),
         });
+        let list = match fields.is_written("each") || fields.is_misspelt("each") {
+            // `elem` means something, though the list is not known.
+            true => list.or_else(|| Some(Expr::error(span))),
+            false => list,
+        };
         let depends_on = fields
             .get("dependsOn")
             .map(|node| self.names(node, "dependsOn"))

@@ -42,7 +42,9 @@ impl Survey {
             return;
         }
         if let Some(anchor) = node.anchor() {
-            found.push(unsupported(anchor, "an anchor").help("leave it out"));
+            found.push(unsupported(anchor, "an anchor").help(
+                "leave it out; write what several places read under `values`, and what several maps share into a document that they `include`",
+            ));
         }
         if let Some(tag) = node.tag() {
             found.push(unsupported(tag.span, "a tag").help("leave it out; quotes make a text"));
@@ -74,7 +76,7 @@ impl Survey {
                     self.bad_keys.insert(span.start);
                 }
                 Some(_) if is_merge(&entry.key) => {
-                    found.push(unsupported(span, "a merge key").help("write the keys out"));
+                    found.push(unsupported(span, "a merge key").help("write the keys out, or put what the maps share into a document and `include` it"));
                     self.bad_keys.insert(span.start);
                 }
                 Some(text) => {

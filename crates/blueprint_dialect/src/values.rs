@@ -13,6 +13,7 @@ use super::shape::{self, VALUE_TYPES};
 use dialect::codes::{
     ALLOWED_VALUES_ON_BOOLEAN, UNKNOWN_TYPE, UNPARSABLE_VALUE, VALUE_NOT_ALLOWED,
 };
+use dialect::{ForeignWords, WordPlace};
 
 /// The types of variables, except those of providers.
 const PRIMITIVES: &[&str] = &["string", "integer", "float", "boolean"];
@@ -31,20 +32,14 @@ fn type_of(word: &str) -> Type {
 
 /// The type that a name from another language stands for.
 fn suggested_type(word: &str) -> Option<&'static str> {
-    Some(match word.to_ascii_lowercase().as_str() {
-        "str" | "text" => "string",
-        "int" | "number" | "long" => "integer",
-        "double" | "decimal" => "float",
-        "bool" => "boolean",
-        "list" | "tuple" | "set" => "array",
-        "map" | "dict" | "mapping" => "object",
-        _ => return None,
-    })
+    let lower = word.to_ascii_lowercase();
+    let row = ForeignWords::BLUEPRINT.find(WordPlace::Type, &lower)?;
+    Some(row.ours)
 }
 
 impl Lowering<'_> {
     pub(super) fn variables(&mut self, node: &Node) -> IndexMap<Name, Input> {
-        let definitions = self.definitions(node);
+        let definitions = self.definitions(node, &shape::VARIABLE);
         let mut inputs = IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
         for (entry, map) in definitions {
             let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
@@ -157,6 +152,16 @@ impl Lowering<'_> {
             value_span(node),
             format!("{of} are {}", listed(known).replace(" and ", " or ")),
         );
+        if matches!(suggested_type(text).unwrap_or(text), "array" | "object")
+            && !known.contains(&"array")
+        {
+            self.found.push(
+                unknown
+                    .fix("write `string`", vec![(node.span, "string".to_owned())], false)
+                    .help("a variable is one value: give lists and maps as JSON text, and read them with `jsondecode(variables.NAME)`"),
+            );
+            return Type::Text;
+        }
         let near = suggested_type(text)
             .filter(|word| known.contains(word))
             .or_else(|| diag::nearest(text, known.iter().copied()));
@@ -259,7 +264,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn values(&mut self, node: &Node) -> IndexMap<Name, Local> {
-        let definitions = self.definitions(node);
+        let definitions = self.definitions(node, &shape::VALUE);
         let mut locals = IndexMap::with_capacity_and_hasher(definitions.len(), Default::default());
         for (entry, map) in definitions {
             let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);

@@ -16,8 +16,9 @@ const LONGEST: usize = 128;
 /// The candidate that `written` most likely means; `None` if none is close.
 ///
 /// A candidate is close if it differs only in case, `-` and `_`, or by edits of at most a third of
-/// the characters (at least one). A swap of neighbours counts as one edit. The earlier candidate
-/// wins a tie. Only the first 10,000 candidates are considered.
+/// the characters (at least one). A swap of neighbours counts as one edit. To a name of one
+/// character, only the same one is close. The earlier candidate wins a tie. Only the first 10,000
+/// candidates are considered.
 pub fn nearest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -26,7 +27,10 @@ pub fn nearest<'a>(
     if wanted.count == 0 || wanted.count > LONGEST {
         return None;
     }
-    let allowed = (wanted.count / 3).max(1);
+    let allowed = match wanted.count {
+        1 => 0,
+        count => (count / 3).max(1),
+    };
     // Sorted by the minimum number of edits that the letters allow, then by index.
     let mut close: Vec<(usize, usize, &str)> = Vec::new();
     for (at, candidate) in candidates.into_iter().take(MAX_CANDIDATES).enumerate() {
@@ -139,6 +143,8 @@ mod tests {
         assert_eq!(nearest("get_attr", ["getelem", "getattr"]), Some("getattr"));
         assert_eq!(nearest("x", ["abc"]), None);
         assert_eq!(nearest("", ["a"]), None);
+        assert_eq!(nearest("b", ["a", "ab"]), None);
+        assert_eq!(nearest("b", ["a", "B"]), Some("B"));
         assert_eq!(nearest("ABC", ["a-b_c"]), Some("a-b_c"));
         assert_eq!(nearest("größe", ["grösse", "GRÖßE"]), Some("GRÖßE"));
     }

@@ -16,6 +16,7 @@ mod dialect_text;
 mod document;
 mod expansion;
 mod explained;
+mod foreign_words;
 mod instance_files;
 mod list;
 mod load_context;
@@ -32,6 +33,7 @@ pub use dialect_text::{DialectText, TextOrigin};
 pub use document::{Document, Lowered};
 pub use expansion::{EvaluateFn, Expanded, ExpansionContext, UNFINISHED};
 pub use explained::Explained;
+pub use foreign_words::{ForeignWord, ForeignWords, WordPlace};
 pub use instance_files::{
     ConfigEdit, ConfigEdited, ConfigEntry, ConfigKey, FillRandom, InstanceFile, InstanceFiles,
 };

@@ -390,7 +390,11 @@ impl Parser<'_, '_> {
         if token.kind == TokenKind::Name {
             return Ok(self.names.share(token.of(self.text)));
         }
-        Err(self.unexpected(token, "a name after `.`"))
+        let mut mistake = self.unexpected(token, "a name after `.`");
+        if token.of(self.text) == "*" {
+            mistake.diagnostic.help.push(ALL_MEMBERS.into());
+        }
+        Err(mistake)
     }
 
     /// Parses a quoted name and its `]` after `[`, if a quote follows.
@@ -540,7 +544,7 @@ impl Parser<'_, '_> {
                 TokenKind::Comma => self.at = token.end,
                 TokenKind::CloseRound => {}
                 TokenKind::Close => return Err(self.unclosed(open, token, ")")),
-                _ => return Err(self.unexpected(token, "`,` or `)`")),
+                _ => return Err(self.unexpected(token, NEXT_ARGUMENT)),
             }
         }
     }
@@ -625,14 +629,22 @@ impl Parser<'_, '_> {
             return self.unclosed(open, token, "]");
         }
         let mut mistake = self.unexpected(token, expected);
-        if token.kind == TokenKind::Name {
+        let after = lexer::token(self.text, token.end).kind;
+        let name = token.of(self.text);
+        if token.kind == TokenKind::Name && (self.is_head(name) || after != TokenKind::CloseSquare)
+        {
+            mistake.diagnostic.help.push(COMPUTED_INDEX.into());
+        } else if token.kind == TokenKind::Name {
             let span = self.span_of(token);
-            let quoted = format!("\"{}\"", token.of(self.text));
             mistake.diagnostic.fixes.push(diag::Fix {
                 text: "put the name in quotes".into(),
-                edits: vec![(span, quoted)],
+                edits: vec![(span, format!("\"{name}\""))],
                 safe: false,
             });
+        } else if name == "*" {
+            mistake.diagnostic.help.push(ALL_MEMBERS.into());
+        } else if name == "@" {
+            mistake.diagnostic.help.push(LITERAL.into());
         }
         mistake
     }
@@ -725,14 +737,25 @@ impl Parser<'_, '_> {
     fn operator_advice(&self, token: Token, expected: &str) -> Option<String> {
         let text = self.text.get(token.start..)?;
         let operator = |call: &str| Some(format!("there are no operators: write `{call}`"));
-        if expected == END_OF_EXPRESSION {
+        let before = self.text.get(..token.start).unwrap_or("").trim_end();
+        if expected == NEXT_ARGUMENT
+            && matches!(text.as_bytes().first()?, b':' | b'=')
+            && !text.starts_with("==")
+        {
+            return before.ends_with(['"', '\'']).then(|| {
+                "write the name of an entry without quotes: `object(name = value)`".into()
+            });
+        }
+        if matches!(expected, END_OF_EXPRESSION | NEXT_ARGUMENT) {
             // Shell syntax has no space: `${x:-y}`, `${x%.*}`, `${x/a/b}`.
             let adjoins = self
                 .text
                 .get(..token.start)
                 .is_some_and(|before| !before.ends_with(char::is_whitespace));
             return match text.as_bytes().first()? {
-                b':' | b'#' | b'@' | b'^' | b'~' => Some(LITERAL.into()),
+                b':' | b'#' | b'@' | b'^' | b'~' if expected == END_OF_EXPRESSION => {
+                    Some(LITERAL.into())
+                }
                 b'%' | b'/' if adjoins => Some(LITERAL.into()),
                 b'+' => Some(
                     "there are no operators: write `add(a, b)`, or join texts as in `${a}${b}`"
@@ -762,6 +785,12 @@ impl Parser<'_, '_> {
         }
         match text.as_bytes().first()? {
             b'!' => operator("not(a)"),
+            b'[' if expected == "an expression" => {
+                Some("write a list with its items in `list(..)`, as in `list(1, 2)`".into())
+            }
+            b'{' if expected == "an expression" => {
+                Some("write a map with its entries in `object(..)`, as in `object(a = 1)`".into())
+            }
             b'#' | b'@' | b'*' | b'?' | b'$' if expected == "an expression" => Some(LITERAL.into()),
             _ => None,
         }
@@ -770,6 +799,15 @@ impl Parser<'_, '_> {
 
 /// The expected token after a whole expression, for messages.
 const END_OF_EXPRESSION: &str = "the end of the expression";
+
+/// The expected token after an argument, for messages.
+const NEXT_ARGUMENT: &str = "`,` or `)`";
+
+/// Advice for an index that is an expression.
+const COMPUTED_INDEX: &str = "an index is a fixed position or name: for the entry of a map, write `lookup(map, key)`; for members of two resources that belong together, give both the same list under `each`, and read `elem` in both";
+
+/// Advice for a wildcard in a path.
+const ALL_MEMBERS: &str = "the members cannot be read all at once: read each of them by its position, as in `list(a[0].spec.id, a[1].spec.id)`";
 
 /// Advice for writing a literal `${`.
 const LITERAL: &str =

@@ -9,9 +9,9 @@ use diag::{Severity, Span};
 use syntax::{Content, Node};
 
 use super::argument_form;
-use super::codes::{FUNCTION_NOT_HERE, REMOVED_FUNCTION, YAML_KEYWORD_NAME};
+use super::codes::{FUNCTION_NOT_HERE, MISSPELT_FUNCTION, REMOVED_FUNCTION, YAML_KEYWORD_NAME};
 use super::expressions::literal_value;
-use super::function_versions::{FunctionStatus, function_status};
+use super::function_versions::{FUNCTIONS, FunctionStatus, function_status};
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart};
 use super::package_functions::CYAN_INVOKE;
@@ -19,6 +19,7 @@ use super::read::{NodeReader, TextEntry, value_span};
 use super::version::Version::*;
 use super::yaql::SourceMap;
 use dialect::codes::NEWER_THAN_VERSION;
+use dialect::{ForeignWords, WordPlace};
 
 impl Lowering {
     /// Lowers a value and the calls in it.
@@ -80,6 +81,7 @@ impl Lowering {
         match function_status(self.version, &key) {
             FunctionStatus::Other => {
                 self.warn_of_invisible_characters(pair);
+                self.warn_of_misspelt_function(pair);
                 None
             }
             FunctionStatus::Later(since) => {
@@ -149,6 +151,39 @@ impl Lowering {
                 .label(pair.key.span, "so it is data and no call")
                 .help(format!("write `{bare}` alone")),
         );
+    }
+
+    /// Warns of a key that resembles the name of a function, or is a function of another tool. Only
+    /// names of several words count: `filters` or `equal` is probably data.
+    fn warn_of_misspelt_function(&mut self, pair: &TextEntry<'_>) {
+        let key = pair.key.item.as_ref();
+        let foreign = ForeignWords::HEAT.find(WordPlace::Function, key);
+        let names = FUNCTIONS
+            .iter()
+            .map(|(name, ..)| *name)
+            .filter(|name| name.contains(['_', ':']))
+            .filter(|name| {
+                matches!(
+                    function_status(self.version, name),
+                    FunctionStatus::Function
+                )
+            });
+        let is_long = key.contains(['_', ':']) && key.len() > 5;
+        let near = diag::nearest(key, names).filter(|_| is_long);
+        let diagnostic = MISSPELT_FUNCTION
+            .new(format!("there is no function `{key}`, so this is data"))
+            .label(pair.key.span, "not a function");
+        match (foreign, near) {
+            (Some(row), _) => self.report(diagnostic.help(row.help)),
+            (None, Some(near)) => {
+                self.report(diagnostic.help(format!("did you mean `{near}`?")).fix(
+                    format!("write `{near}`"),
+                    vec![(pair.key.span, near.to_owned())],
+                    false,
+                ))
+            }
+            (None, None) => {}
+        }
     }
 
     /// The diagnostic for a call of a function that this version no longer has; `None` for any

@@ -6,6 +6,7 @@ diag::codes! {
     YAML_KEYWORD_NAME = Warning "yaml-keyword-name": "YAML 1.1 reads a name as something else";
     REMOVED_FUNCTION = Error "removed-function": "the version no longer has the function";
     FUNCTION_NOT_HERE = Error "function-not-here": "the function cannot be called in this place";
+    MISSPELT_FUNCTION = Warning "misspelt-function": "a key resembles the name of a function, and is data";
     GET_ATTR_TEXT = Warning "get-attr-text": "text where `get_attr` takes a list";
     UNKNOWN_CONDITION = Error "unknown-condition": "no such condition";
     CONDITION_CYCLE = Error "condition-cycle": "conditions depend on each other";

@@ -293,11 +293,17 @@ impl Lowering {
     }
 
     fn unknown_condition(&self, name: &str, span: Span) -> Diagnostic {
-        UNKNOWN_CONDITION
+        let unknown = UNKNOWN_CONDITION
             .new(format!("there is no condition `{name}`"))
-            .label(span, "not declared")
-            .help_nearest(name, self.conditions.keys().map(AsRef::as_ref))
-            .with_native_message(self.invalid_condition_message(name))
+            .label(span, "not declared");
+        let names = || self.conditions.keys().map(AsRef::as_ref);
+        let unknown = match diag::nearest(name, names()) {
+            Some(near) => unknown.help(format!("did you mean `{near}`?")),
+            None => unknown.help(format!(
+                "declare it under `conditions`, as in `{name}: {{equals: [{{get_param: NAME}}, VALUE]}}`"
+            )),
+        };
+        unknown.with_native_message(self.invalid_condition_message(name))
     }
 
     /// Lowers a call in a condition. With `named`, a text result is the name of a condition.

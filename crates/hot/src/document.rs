@@ -419,8 +419,8 @@ impl Lowering {
         let key = pair.key.item.as_ref();
         let diagnostic = UNKNOWN_SECTION
             .new(format!("a template has no section `{key}`"))
-            .label(pair.key.span, "not a section")
-            .help_nearest(key, shape::TEMPLATE.keys.iter().map(|key| key.name))
+            .label(pair.key.span, "not a section");
+        let diagnostic = shape::explained(diagnostic, &shape::TEMPLATE, key)
             .with_native_message(invalid(format!("The template section is invalid: {key}")));
         self.report(diagnostic);
     }

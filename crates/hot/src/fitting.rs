@@ -55,6 +55,8 @@ impl SpecFitter<'_> {
 
     fn object(&mut self, map: &Map, schema: &Schema) -> Map {
         let mut out = Map::with_capacity(map.len());
+        // A misspelt required property is one mistake.
+        let mut misspelt: Vec<Name> = Vec::new();
         for (key, value) in map.iter() {
             match schema.fields.get(key) {
                 Some(field) if field.is_settable() => {
@@ -75,13 +77,16 @@ impl SpecFitter<'_> {
                         .fields
                         .iter()
                         .filter(|(_, field)| field.is_settable());
-                    self.found.push(
-                        UNKNOWN_SPEC_FIELD
-                            .new(format!("unknown property `{key}`"))
-                            .label(place, "the type has no such property")
-                            .help_nearest(key, known.map(|(name, _)| name.as_ref()))
-                            .with_native_message(words),
-                    );
+                    let near = diag::nearest(key, known.map(|(name, _)| name.as_ref()));
+                    misspelt.extend(near.map(Name::from));
+                    let unknown = UNKNOWN_SPEC_FIELD
+                        .new(format!("unknown property `{key}`"))
+                        .label(place, "the type has no such property")
+                        .with_native_message(words);
+                    self.found.push(match near {
+                        Some(near) => unknown.help(format!("did you mean `{near}`?")),
+                        None => unknown.help("`cyan types TYPE` lists the properties of a type"),
+                    });
                 }
             }
         }
@@ -103,7 +108,7 @@ impl SpecFitter<'_> {
             }
             if let Some(default) = &field.default {
                 out.insert(name.clone(), default.clone().tainted(field.sensitive));
-            } else if field.required && !self.at.is_external {
+            } else if field.required && !self.at.is_external && !misspelt.contains(name) {
                 let mut words = self.words(&format!("Property {name} not assigned"));
                 // Heat treats a written null as a value, not as a missing property.
                 if self.is_written(name) {

@@ -39,8 +39,8 @@ impl Lowering {
                 if shape::OUTPUT.key(name).is_none() {
                     let diagnostic = UNKNOWN_KEY
                         .new(format!("an output has no key `{name}`"))
-                        .label(key.key.span, "this has no effect")
-                        .help_nearest(name, shape::OUTPUT.keys.iter().map(|key| key.name))
+                        .label(key.key.span, "this has no effect");
+                    let diagnostic = shape::explained(diagnostic, &shape::OUTPUT, name)
                         .with_severity(Severity::Warning);
                     self.report(diagnostic);
                 }

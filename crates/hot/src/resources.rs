@@ -331,8 +331,8 @@ impl Lowering {
             if shape::RESOURCE.key(key).is_none() {
                 let diagnostic = UNKNOWN_KEY
                     .new(format!("a resource has no key `{key}`"))
-                    .label(pair.key.span, "not a key of a resource")
-                    .help_nearest(key, shape::RESOURCE.keys.iter().map(|key| key.name))
+                    .label(pair.key.span, "not a key of a resource");
+                let diagnostic = shape::explained(diagnostic, &shape::RESOURCE, key)
                     .with_native_message(invalid(format!(
                         "\"{key}\" is not a valid keyword inside a resource definition"
                     )));

@@ -21,7 +21,9 @@ use dialect::rules::{
     InputQuestion, InputRules, MessageRules, NamingRules, NativeInput, NativePassedInput,
     NativeSpec, Reads, ReferenceRules, SizeRules, SpecAt, SpecRules,
 };
-use dialect::{DialectLimits, EvaluateFn, Expanded, ExpansionContext, ExpressionPlace, Mistake};
+use dialect::{
+    DialectLimits, EvaluateFn, Expanded, ExpansionContext, ExpressionPlace, ForeignWords, Mistake,
+};
 
 /// The default limit of resources in a stack with all nested stacks.
 const MOST_RESOURCES: usize = 1000;
@@ -41,6 +43,7 @@ pub(super) const RULES: DialectRules = DialectRules {
     sizes: &HotRules,
     messages: &HotRules,
     reads: Reads::BeforePlans,
+    words: ForeignWords::HEAT,
 };
 
 impl InputRules for HotRules {
@@ -241,6 +244,17 @@ impl NamingRules for HotRules {
             name: naming::stack_name(instance, path),
             id: naming::stack_identifier(instance, path),
         }
+    }
+
+    fn unknown_type_help(&self, name: &str) -> Option<String> {
+        let is_of_cloud = ["OS::", "AWS::"]
+            .iter()
+            .any(|start| name.starts_with(start));
+        (!is_of_cloud && name.contains("::")).then(|| {
+            format!(
+                "map it to a template in an environment file, `resource_registry: {{\"{name}\": FILE.yaml}}`, and give that file with `-e`"
+            )
+        })
     }
 
     fn types_begin_with_provider(&self) -> bool {

@@ -1,7 +1,17 @@
 //! Sections and keys as data (decisions/heat#sections-of-a-template, decisions/heat#parameters,
 //! decisions/heat#keys-of-a-resource).
 
-use dialect::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
+use diag::Diagnostic;
+use dialect::{Detail, ForeignWords, KeyForm, Offer, Section, SectionKey, Shape, WordPlace};
+
+/// Adds to the diagnostic for an unknown key what was probably meant: the key for a word of another
+/// tool, or a similar key.
+pub(super) fn explained(diagnostic: Diagnostic, section: &Section, key: &str) -> Diagnostic {
+    match ForeignWords::HEAT.find(WordPlace::Key(section.name), key) {
+        Some(row) => diagnostic.help(row.help),
+        None => diagnostic.help_nearest(key, section.keys.iter().map(|key| key.name)),
+    }
+}
 
 /// All sections.
 pub(super) static SHAPE: Shape = Shape {

@@ -198,7 +198,8 @@ fn required_text(
             found.push(
                 MISSING_FIELD
                     .new(format!("the object has no `{key}`"))
-                    .label(place, "this object"),
+                    .label(place, "this object")
+                    .help(format!("add `{key}`")),
             );
             None
         }
@@ -209,6 +210,10 @@ fn missing(path: &str, place: Span, kind: &str) -> Diagnostic {
     MISSING_FIELD
         .new(format!("the object has no `{path}`"))
         .label(place, format!("this {kind}"))
+        .help(match path.split_once('.') {
+            Some((above, key)) => format!("add `{key}` under `{above}`"),
+            None => format!("add `{path}`"),
+        })
 }
 
 fn wrong_shape(path: &str, wanted: &str, node: &Node) -> Diagnostic {

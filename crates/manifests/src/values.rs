@@ -173,7 +173,10 @@ fn key(entry: &MapEntry, found: &mut Diagnostics) -> Option<Name> {
             NOT_JSON
                 .new(format!("a key must be a string, found {kind}"))
                 .label(span, kind.to_owned())
-                .help("write a string as the key"),
+                .help(match node.as_map() {
+                    Some(_) => "write a string as the key; a template with `{{ .. }}`, as Helm's, is no manifest before it is rendered",
+                    None => "write a string as the key",
+                }),
         );
     };
     let scalar = match &node.content {

@@ -86,7 +86,10 @@ pub(crate) async fn refuse(
             "`{to}` would be created where `{from}` manages `{id}`, which is deleted"
         ));
         let help = format!("to give it another address: `cyan state move '{from}' '{to}'`");
-        found.push(placed(diagnostic, made.span).help(help));
+        let lasting = format!(
+            "in a blueprint, the annotation `cyan.movedFrom: {from}` of `{to}` says so for every instance"
+        );
+        found.push(placed(diagnostic, made.span).help(help).help(lasting));
         claimed.insert(to.clone());
     }
     // An unchanged resource takes nothing from other instances, so its claim is dropped. A deletion

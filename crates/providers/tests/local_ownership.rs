@@ -634,12 +634,16 @@ async fn source_with_another_digest_than_the_plan_saw_is_not_copied() {
 }
 
 #[tokio::test]
-async fn a_path_must_not_begin_with_a_tilde() {
+async fn a_path_must_not_begin_with_the_home_folder() {
     let world = World::new();
     for (type_name, inputs) in [
         (
             "local/file",
             spec([("path", "~/f".into()), ("content", "x".into())]),
+        ),
+        (
+            "local/file",
+            spec([("path", "$HOME/f".into()), ("content", "x".into())]),
         ),
         ("local/directory", spec([("path", "~".into())])),
         (

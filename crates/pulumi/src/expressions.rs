@@ -25,6 +25,7 @@ use crate::std_package;
 use crate::tokens::{BUILT_IN, GET_RESOURCE, TypeToken, namespace, qualified};
 use crate::written;
 use dialect::codes::{UNKNOWN_KEY, UNSUPPORTED_FEATURE};
+use dialect::{ForeignWords, WordPlace};
 
 /// The members of the value `pulumi`.
 const RUN_FACTS: [&str; 5] = ["cwd", "project", "stack", "organization", "rootDirectory"];
@@ -370,6 +371,9 @@ impl ProgramLowering<'_> {
             let nearest = diag::nearest(name, names);
             match nearest {
                 Some(nearest) => unknown.help(format!("did you mean `{nearest}`?")),
+                None if ForeignWords::PULUMI.find(WordPlace::Reference, name).is_some() => {
+                    unknown.help("write the name alone, as in `${NAME}`: configuration, variables and resources have no section before their names")
+                }
                 None => unknown.help(format!("write `$${{{name}}}` for the text itself")),
             }
         };
@@ -846,11 +850,16 @@ impl ProgramLowering<'_> {
 
 /// The diagnostic for a token without a package.
 pub(crate) fn invalid_token(token: Spanned<&str>, of: &str) -> diag::Diagnostic {
+    let name = token.item.trim_matches(':');
+    // `aws_s3_bucket` of Terraform begins with its package.
+    let example = match name.split_once(['_', '/', '.']) {
+        Some((package, rest)) if !package.is_empty() && !rest.is_empty() => {
+            format!("{package}:{rest}")
+        }
+        _ => format!("package:{name}"),
+    };
     INVALID_TOKEN
         .new(format!("`{}` is not the token of a {of}", token.item))
         .label(token.span, "it names no package")
-        .help(format!(
-            "write the package first, such as `package:{}`",
-            token.item.trim_matches(':')
-        ))
+        .help(format!("write the package first, such as `{example}`"))
 }

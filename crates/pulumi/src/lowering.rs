@@ -14,7 +14,7 @@ use crate::stack_file::StackValues;
 use crate::untyped::guessed;
 use crate::version::is_version;
 use dialect::codes::{SELF_REFERENCE, UNKNOWN_KEY, WRONG_SHAPE};
-use dialect::{Section, SectionKey};
+use dialect::{ForeignWords, Section, SectionKey, WordPlace};
 
 /// The name whose value describes the run.
 pub(crate) const RESERVED: &str = "pulumi";
@@ -315,12 +315,19 @@ impl ProgramLowering<'_> {
 
 fn unknown_key(section: &'static Section, entry: &TextEntry<'_>) -> Diagnostic {
     let written = &entry.key.item;
-    let known = section.keys.iter().map(|key| key.name);
-    UNKNOWN_KEY
-        .new(format!("unknown key `{written}`"))
-        .label(
-            entry.key.span,
-            format!("`{}` has no such key", section.name),
-        )
-        .help_nearest(written, known)
+    let known = || section.keys.iter().map(|key| key.name);
+    let unknown = UNKNOWN_KEY.new(format!("unknown key `{written}`")).label(
+        entry.key.span,
+        format!("`{}` has no such key", section.name),
+    );
+    if let Some(row) = ForeignWords::PULUMI.find(WordPlace::Key(section.name), written) {
+        return unknown.help(row.help);
+    }
+    match diag::nearest(written, known()) {
+        Some(near) => unknown.help(format!("did you mean `{near}`?")),
+        None => {
+            let keys: Vec<String> = known().map(|key| format!("`{key}`")).collect();
+            unknown.help(format!("its keys are {}", keys.join(", ")))
+        }
+    }
 }

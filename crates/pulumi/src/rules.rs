@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use blueprint::{Blueprint, Field, Input, Name, Schema, Type, Value};
 use diag::{Diagnostics, Span};
-use dialect::EvaluateFn;
 use dialect::rules::{
     Checks, DialectRules, ExpansionRules, FormerNames, GivenValue, InputRules, NamedResource,
     NamingRules, NativeInput, NativePassedInput, NativeSpec, Reads, SpecAt, SpecRules,
 };
+use dialect::{EvaluateFn, ForeignWords};
 
 use crate::former::former_urns;
 use crate::shape::UNNAMED;
@@ -26,6 +26,7 @@ pub(crate) const RULES: DialectRules = DialectRules {
     expansion: &PulumiRules,
     naming: &PulumiRules,
     reads: Reads::OnRequest,
+    words: ForeignWords::PULUMI,
     ..DialectRules::NATIVE
 };
 

@@ -176,8 +176,12 @@ impl<'t> TreeBuilder<'t> {
             .label(
                 span,
                 "`: `, ` #` and, inside brackets, `,` `[` `]` `{` `}` end a text without quotes",
-            )
-            .help("quote the whole value");
+            );
+        let cut_text = self.text.get(cut.start..cut.end).unwrap_or("");
+        diagnostic = diagnostic.help(match cut_text.starts_with("${{") {
+            true => "write a map as `object(a = 1)`, and a reference in one pair of braces",
+            false => "quote the whole value",
+        });
         if cut.closed
             && let Some(edits) = self.quotes_around(cut)
         {

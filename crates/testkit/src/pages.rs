@@ -5,7 +5,8 @@
 //! is `yaml hot`, a template, `yaml pulumi`, a program, `yaml manifests` and `yaml cartographer`. It is
 //! checked, and with
 //! the further word `stage` staged too, each in a new harness. The comments of the document name the expected
-//! diagnostics; any other diagnostic is a failure:
+//! diagnostics; any other diagnostic is a failure. With the further word `local`, the provider
+//! `local` and the functions of `std` are available:
 //!
 //! ```text
 //! port: "80"        # error: type-mismatch                 at this line, where the first label starts
@@ -24,7 +25,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use blueprint::Name;
-use diag::{Diagnostic, FileId, Files};
+use diag::{Diagnostic, Diagnostics, FileId, Files};
 use engine::{Given, Options};
 
 use crate::document_sources::InMemorySource;
@@ -49,6 +50,8 @@ pub struct PageBlock {
     pub manifests: bool,
     /// Whether the document is staged, too.
     pub stage: bool,
+    /// Whether the provider `local` and the functions of `std` are available.
+    pub local: bool,
     /// The text of the document.
     pub text: String,
     /// The files that the document may include: name and text.
@@ -106,6 +109,7 @@ pub fn blocks(page: &str) -> Vec<PageBlock> {
                         hot,
                         manifests,
                         stage: words.get(2) == Some(&"stage"),
+                        local: words.get(2) == Some(&"local"),
                         text: String::new(),
                         included_files: included_files.clone(),
                     });
@@ -202,18 +206,28 @@ impl PageBlock {
         }
     }
 
-    fn directive<'a>(&self, line: &'a str, word: &str) -> Option<&'a str> {
+    /// What a comment of the document says after a word and a colon.
+    pub fn directive<'a>(&self, line: &'a str, word: &str) -> Option<&'a str> {
         line.trim_start()
             .strip_prefix(self.opener())?
             .strip_prefix(word)?
             .strip_prefix(": ")
     }
 
-    /// Checks or stages the document. `Err` with the differences from the expected diagnostics.
-    pub fn run(&self) -> Result<(), String> {
-        let (files, diagnostics) = in_runtime(async {
+    /// Checks or stages the document. Returns its files, of which the first one is the document, and
+    /// its diagnostics.
+    ///
+    /// # Errors
+    ///
+    /// A runtime that cannot be built.
+    pub fn diagnostics(&self) -> Result<(Files, Diagnostics), String> {
+        in_runtime(async {
             let real: Vec<Arc<dyn provider::Provider>> = match self.hot {
                 true => vec![Arc::new(openstack::heat::provider())],
+                false if self.local => vec![
+                    Arc::new(providers::local::provider()),
+                    Arc::new(providers::std::provider()),
+                ],
                 false => vec![
                     Arc::new(providers::cyan::provider()),
                     Arc::new(pulumi_host::built_in::built_in()),
@@ -260,7 +274,12 @@ impl PageBlock {
                 }
                 (read.files, read.diagnostics)
             }
-        })?;
+        })
+    }
+
+    /// Checks or stages the document. `Err` with the differences from the expected diagnostics.
+    pub fn run(&self) -> Result<(), String> {
+        let (files, diagnostics) = self.diagnostics()?;
         let mut found: Vec<(Mark, &Diagnostic)> = diagnostics
             .iter()
             .map(|it| (placed(it, &files), it))

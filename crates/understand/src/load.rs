@@ -68,13 +68,19 @@ pub fn load(
         None => {
             // Syntax errors are already reported.
             if !is_broken {
-                broken.push(
-                    codes::UNKNOWN_DIALECT
-                        .new(format!("no dialect recognises `{}`", parsed.name))
-                        .label(diag::Span::new(file, 0, 0), "neither a blueprint nor another document")
+                let unknown = codes::UNKNOWN_DIALECT
+                    .new(format!("no dialect recognises `{}`", parsed.name))
+                    .label(
+                        diag::Span::new(file, 0, 0),
+                        "neither a blueprint nor another document",
+                    );
+                let root = document.tree().root.as_ref();
+                broken.push(match root.and_then(almost) {
+                    Some(help) => unknown.help(help),
+                    None => unknown
                         .help("begin a blueprint with `version: 2023-04-20`, a template with `heat_template_version: 2021-04-16`")
                         .help("pass an environment file with `-e`, together with a template"),
-                );
+                });
             }
             None
         }
@@ -88,6 +94,27 @@ pub fn load(
         path: source.name().into(),
         blueprint,
         wanted,
+    }
+}
+
+/// Advice for a document that lacks what its dialect is recognised by, or is a document of a tool
+/// whose documents nothing here reads.
+fn almost(root: &syntax::Node) -> Option<&'static str> {
+    let has = |key: &str| root.entry(key).is_some();
+    match () {
+        () if has("apiVersion") && !has("kind") => {
+            Some("add `kind`, which a manifest of Kubernetes needs")
+        }
+        () if has("kind") && !has("apiVersion") => {
+            Some("add `apiVersion`, which a manifest of Kubernetes needs")
+        }
+        () if has("runtime") => {
+            Some("only programs with `runtime: yaml` can be read: write the program in Pulumi YAML")
+        }
+        () if has("AWSTemplateFormatVersion") => Some(
+            "templates of CloudFormation cannot be read: write a blueprint with types of `aws/`, which `cyan types aws` lists",
+        ),
+        () => None,
     }
 }
 

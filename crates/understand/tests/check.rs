@@ -102,9 +102,18 @@ fn undeclared_names_are_reported() {
           h: { type: test/data, linkSelector: { byLabel: { a: b }, exclude: [nope] }, spec: { input: 1 } } # unknown-resource selector-matches-nothing
         "#,
     );
-    let words =
+    let reader = "  r: { type: test/data, spec: { input: \"${order.spec.id}\" } }\n";
+    let words_of = |resource: &str| words(&format!("resources:\n  {resource}\n{reader}"));
+    let said = words_of("orders: { type: test/data, spec: { input: 1 } }");
+    assert!(said.contains("did you mean `orders`?"), "{said}");
+}
+
+#[test]
+fn a_resource_is_not_suggested_for_a_name_that_it_reads_itself() {
+    let said =
         words("resources:\n  orders: { type: test/data, spec: { input: \"${order.spec.id}\" } }\n");
-    assert!(words.contains("did you mean `orders`?"), "{words}");
+    assert!(!said.contains("did you mean"), "{said}");
+    assert!(said.contains("declare it under `resources`"), "{said}");
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub use references::{Absence, ReferenceRules};
 pub use sizes::SizeRules;
 pub use specs::{NativeSpec, SpecAt, SpecRules};
 
+use crate::ForeignWords;
+
 /// The rules of a dialect.
 #[derive(Clone, Copy)]
 pub struct DialectRules {
@@ -52,6 +54,8 @@ pub struct DialectRules {
     pub messages: &'static dyn MessageRules,
     /// When existing objects are read.
     pub reads: Reads,
+    /// The words of other tools that diagnostics explain.
+    pub words: ForeignWords,
 }
 
 /// The native rules: the default methods of every part.
@@ -79,6 +83,7 @@ impl DialectRules {
         sizes: &NativeRules,
         messages: &NativeRules,
         reads: Reads::BeforePlans,
+        words: ForeignWords::BLUEPRINT,
     };
 }
 

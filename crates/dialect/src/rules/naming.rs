@@ -87,4 +87,9 @@ pub trait NamingRules: Send + Sync {
     fn types_begin_with_provider(&self) -> bool {
         true
     }
+
+    /// Advice for a type of this name that nobody offers; `None` for the native advice.
+    fn unknown_type_help(&self, _name: &str) -> Option<String> {
+        None
+    }
 }

@@ -98,10 +98,29 @@ pub(super) fn read_failed(child: &Child, error: &SourceError) -> Diagnostic {
         }
         _ => diagnostic,
     };
+    let path = child.path.as_literal().and_then(|path| path.as_text());
     match error.help() {
+        Some(_) if path.is_some_and(is_git_address) => diagnostic.help(
+            "Git is no source of documents: include a copy on disk, or an `https://` address of the file",
+        ),
         Some(help) => diagnostic.help(help),
         None => diagnostic,
     }
+}
+
+/// Whether a path is an address of a Git repository, as other tools take it.
+fn is_git_address(path: &str) -> bool {
+    [
+        "git::",
+        "git@",
+        "git://",
+        "ssh://",
+        "github.com/",
+        "gitlab.com/",
+        "bitbucket.org/",
+    ]
+    .iter()
+    .any(|start| path.starts_with(start))
 }
 
 /// The diagnostic for a document that includes itself.

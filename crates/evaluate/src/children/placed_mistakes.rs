@@ -248,12 +248,22 @@ impl DocumentReader<'_> {
     }
 }
 
-/// Removes warnings that repeat an error.
+/// Removes warnings that repeat an error, and warnings about the zeros of an integer where text is
+/// needed: the error there says what to write.
 pub(super) fn drop_repeated_warnings(found: &mut Diagnostics) {
     let key = |one: &Diagnostic| (one.code.name, one.span(), one.message.clone());
     let certain: HashSet<_, foldhash::fast::FixedState> =
         found.iter().filter(|one| one.is_error()).map(key).collect();
     if !certain.is_empty() {
         found.retain(|one| one.is_error() || !certain.contains(&key(one)));
+    }
+    let is_about_zeros = |one: &Diagnostic| one.code.name == dialect::codes::LEADING_ZERO.name;
+    if found.iter().any(is_about_zeros) {
+        let wrong: Vec<Span> = found
+            .iter()
+            .filter(|one| one.code.name == expr::codes::TYPE_MISMATCH.name)
+            .map(Diagnostic::span)
+            .collect();
+        found.retain(|one| !is_about_zeros(one) || !wrong.contains(&one.span()));
     }
 }

@@ -188,3 +188,16 @@ pub(super) fn within_bounds(name: &str, bytes: usize) -> Result<(), ValueRefusal
         Ok(())
     }
 }
+
+/// Adds to a refusal of an argument without a key the key that was probably meant by it.
+pub(super) fn meant_key(
+    refusal: ValueRefusal,
+    entries: &blueprint::Map,
+    missing: &str,
+) -> ValueRefusal {
+    let near = |key: &str| diag::nearest(key, [missing]).is_some();
+    match entries.iter().find(|(key, _)| near(key)) {
+        Some((key, _)) => refusal.help(format!("write `{missing}` instead of `{key}`")),
+        None => refusal,
+    }
+}

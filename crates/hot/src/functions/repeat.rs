@@ -11,7 +11,8 @@ use expr::codes::ARGUMENT_RANGE;
 use memchr::memmem::Finder;
 
 use super::function::{
-    FunctionResult, HotFunction, PartialArgument, example, example_in, items, kind, wrong_type,
+    FunctionResult, HotFunction, PartialArgument, example, example_in, items, kind, meant_key,
+    wrong_type,
 };
 use crate::refusal::ValueRefusal;
 use crate::version::Version;
@@ -123,7 +124,8 @@ fn parse(argument: &Value, version: Version) -> Result<RepeatArguments<'_>, Valu
         };
         let example = "repeat:\n              template: This is %var%\n              for_each:\n                %var%: ['a', 'b', 'c']";
         let words = pycompat::repr_text(&format!("\"repeat\" syntax should be {example}"));
-        return Err(wrong_type(format!("`repeat` needs `{missing}`"), words));
+        let refusal = wrong_type(format!("`repeat` needs `{missing}`"), words);
+        return Err(meant_key(refusal, entries, missing));
     };
     let permutations = match entries.get("permutations").map(Value::unmarked) {
         Some(Value::Bool(permutations)) if version >= Version::V2017_09_01 => *permutations,

@@ -10,7 +10,7 @@ use expr::codes::{ARGUMENT_FORMAT, ARGUMENT_RANGE};
 
 use super::codes::{EMPTY_VALUE, PLACEHOLDER_MISSING};
 use super::function::{
-    FunctionResult, HotFunction, PartialArgument, example, example_in, kind, wrong_type,
+    FunctionResult, HotFunction, PartialArgument, example, example_in, kind, meant_key, wrong_type,
 };
 use crate::refusal::ValueRefusal;
 use crate::version::Version;
@@ -134,7 +134,8 @@ fn parse<'a>(name: &str, argument: &'a Value) -> Result<(&'a Value, &'a Value), 
             "{name}:\n              template: This is var1 template var2\n              params:\n                var1: a\n                var2: string"
         );
         let words = pycompat::repr_text(&format!("\"{name}\" syntax should be {example}"));
-        return Err(wrong_type(format!("`{name}` needs `{missing}`"), words));
+        let refusal = wrong_type(format!("`{name}` needs `{missing}`"), words);
+        return Err(meant_key(refusal, entries, missing));
     };
     mapping(name, params).map_err(|refusal| refusal.within("params"))?;
     Ok((params, template))

@@ -51,6 +51,7 @@ const KEYS: &[&str] = &[
     "maxItems",
     "pattern",
     "whole",
+    "form",
     "modulo",
     "custom",
     "open",
@@ -102,6 +103,7 @@ pub(super) fn field(value: &Value, place: &JsonPlace<'_>) -> Result<Field, Catal
         max_items: object.count("maxItems")?,
         pattern: object.text("pattern")?,
         whole: object.flag("whole")?,
+        form: object.text("form")?,
         modulo: modulo(&object)?,
         custom: object.texts("custom")?,
     };
@@ -296,6 +298,9 @@ fn contradictions(object: &JsonObject<'_>, field: &Field) -> Result<(), CatalogE
     )?;
     if field.constraint.whole && field.constraint.pattern.is_none() {
         return Err(object.error("whole", "only says something about a `pattern`"));
+    }
+    if field.constraint.form.is_some() && field.constraint.pattern.is_none() {
+        return Err(object.error("form", "only says something about a `pattern`"));
     }
     if field.immutable && field.must_recreate {
         return Err(object.error(

@@ -109,11 +109,14 @@ fn is_address(folder: &Path) -> bool {
     folder.to_str().is_some_and(|folder| folder.contains("://"))
 }
 
-/// Refuses paths that begin with `~`, which only a shell expands.
+/// Refuses paths that begin with `~` or `$HOME`, which only a shell expands.
 pub(super) fn check_paths(spec: &Value, mut checked: CheckFindings) -> CheckFindings {
     for field in PATHS {
         if let Some(why) = text(spec, field).and_then(blueprint::home_mistake) {
-            checked.refuse(field, why);
+            checked.refuse(
+                field,
+                format!("{why}; a data source of type `local/environment` reads `HOME`"),
+            );
         }
     }
     checked

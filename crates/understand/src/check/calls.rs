@@ -4,9 +4,9 @@
 //! The parameters of functions are data. Code here names only functions with rules about several
 //! arguments. Functions as arguments are in `callbacks`.
 
-use blueprint::{Argument, CallExpr, INVOKE, IndexMap, Name, Type};
+use blueprint::{Argument, CallExpr, INVOKE, IndexMap, Name, Type, Value};
 use diag::{Diagnostic, Span, Spanned};
-use dialect::codes as document;
+use dialect::{WordPlace, codes as document};
 use expr::{FunctionDef, Returns, codes as language};
 
 use super::types::{function_as_value, joined, with_article};
@@ -183,12 +183,18 @@ impl Checker<'_> {
         let diagnostic = language::UNKNOWN_FUNCTION
             .new(format!("unknown function `{name}`"))
             .label(span, "no function has this name");
-        self.suggest(
-            diagnostic,
-            name,
-            self.functions.names().count(),
-            self.functions.names(),
-        )
+        if let Some(row) = self.rules.words.find(WordPlace::Function, name) {
+            return match self.functions.get(row.ours) {
+                Some(_) => diagnostic.fix(row.help, vec![(span, row.ours.to_owned())], false),
+                None => diagnostic.help(row.help),
+            };
+        }
+        let count = self.functions.names().count();
+        let diagnostic = self.suggest(diagnostic, name, count, self.functions.names());
+        match diagnostic.help.is_empty() {
+            true => diagnostic.help("`cyan functions` lists the functions"),
+            false => diagnostic,
+        }
     }
 }
 
@@ -388,8 +394,19 @@ fn wrong_argument(
     {
         return diagnostic.help("turn it into text with `jsonencode(..)`");
     }
+    let diagnostic = diagnostic.help(format!("it is called as `{}`", function.signature()));
+    if let Some(Value::Text(text)) = expr.as_literal() {
+        return match expr::parse_as(text, &wanted) {
+            Some(_) => diagnostic.fix(
+                format!("write `{}`, without quotes", text.trim()),
+                vec![(expr.span, text.trim().to_owned())],
+                false,
+            ),
+            None => diagnostic,
+        };
+    }
     if is(|ty| *ty == Type::Text) {
-        return diagnostic.help("decode the text with `jsondecode(..)`");
+        return diagnostic.help("if the text is JSON, decode it with `jsondecode(..)`");
     }
     diagnostic
 }

@@ -217,7 +217,11 @@ impl Checker<'_> {
                         codes::UNKNOWN_SOURCE_TYPE
                             .new(format!("unknown source type `{kind}`"))
                             .label(written.span, "no such kind of remote source")
-                            .help_nearest(kind, kinds.iter().map(|known| known.name)),
+                            .help_nearest(kind, kinds.iter().map(|known| known.name))
+                            .help(format!(
+                                "the types are {}",
+                                super::types::listed(kinds.iter().map(|known| known.name))
+                            )),
                     );
                     return;
                 };

@@ -3,7 +3,7 @@
 //!
 //! Not here: the meaning of `elem` and `i` (`references`), and the expansion.
 
-use blueprint::{Each, Type};
+use blueprint::{Each, Type, Value};
 
 use super::edges::Edges;
 use super::types::{joined, with_article, without_none};
@@ -93,10 +93,20 @@ impl Checker<'_> {
                 .label(span, format!("this is {}", with_article(&ty)));
             self.found.push(match ty {
                 Type::Map(_) | Type::Object(_) => {
-                    diagnostic.help("take the values of the map: `vals(..)`")
+                    diagnostic
+                        .help("take the values of the map: `vals(..)`")
+                        .help("to keep the keys: `keys(MAP)` under `each`, `lookup(MAP, elem)` for the value, and the annotation `cyan.eachKey: \"${elem}\"`")
                 }
                 Type::Text => diagnostic
                     .help("make a list of the text: `split(.., \",\")` or `jsondecode(..)`"),
+                Type::Int => match each.list.as_literal() {
+                    Some(Value::Int(count)) => diagnostic.fix(
+                        format!("write a list of {count} positions"),
+                        vec![(span, format!("\"${{range(0, {count})}}\""))],
+                        false,
+                    ),
+                    _ => diagnostic.help("make a list of positions: `range(0, ..)`"),
+                },
                 _ => diagnostic.help("make a list: `list(..)`"),
             });
             return Type::Error;

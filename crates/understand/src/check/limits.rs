@@ -41,6 +41,15 @@ impl Patterns {
             .is_none_or(|regex| regex.is_match(text))
     }
 
+    /// Whether a text fits the field's pattern.
+    pub(super) fn accept(&mut self, text: &str, field: &Field) -> bool {
+        let limits = &field.constraint;
+        limits
+            .pattern
+            .as_ref()
+            .is_none_or(|pattern| self.matches(pattern, limits.whole, text))
+    }
+
     /// The diagnostic for a value of the right type outside the field's allowed values or limits.
     /// It does not contain secret values.
     pub(super) fn problem(
@@ -126,7 +135,10 @@ impl Patterns {
                     .pattern
                     .as_ref()
                     .filter(|pattern| !self.matches(pattern, limits.whole, text))?;
-                Some(format!("must match `{pattern}`"))
+                Some(match &limits.form {
+                    Some(form) => format!("must be {form}"),
+                    None => format!("must match `{pattern}`"),
+                })
             }
             Value::List(items) | Value::Set(items) => {
                 items_problem(items.len(), items.len(), field)

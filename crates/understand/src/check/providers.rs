@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Resource, Schema, TypeId};
 use diag::{Diagnostic, Spanned};
+use dialect::{WordPlace, codes as document};
 use provider::{Catalogs, ResourceType, TypeRef, Unavailable};
 
 use super::provider_settings::with_settings;
@@ -64,6 +65,11 @@ impl Checker<'_> {
         }
         let problem = match self.catalogs.resource_type(&name.item) {
             TypeRef::Known(found) => return TypeOf::Known(found),
+            _ if is_foreign_name(&name.item) && self.rules.words.explain(WordPlace::Type) => {
+                let names = self.catalogs.resource_type_names();
+                self.found.push(foreign_type(name, names));
+                return TypeOf::Open;
+            }
             TypeRef::Unavailable(why) => {
                 self.found.push(unavailable(name, &why));
                 return TypeOf::Open;
@@ -120,12 +126,12 @@ impl Checker<'_> {
                     }
                     _ => {
                         let count = self.catalogs.resource_type_names().count();
-                        self.suggest(
-                            diagnostic,
-                            &name.item,
-                            count,
-                            self.catalogs.resource_type_names(),
-                        )
+                        let names = self.catalogs.resource_type_names();
+                        let diagnostic = self.suggest(diagnostic, &name.item, count, names);
+                        match self.rules.naming.unknown_type_help(&written) {
+                            Some(help) if diagnostic.help.is_empty() => diagnostic.help(help),
+                            _ => listed_elsewhere(diagnostic, &name.item),
+                        }
                     }
                 }
             }
@@ -146,6 +152,11 @@ impl Checker<'_> {
             let found = match self.catalogs.data_source_type(&name.item) {
                 _ if name.item.is_empty() => None,
                 TypeRef::Known(found) => Some(found),
+                _ if is_foreign_name(&name.item) && self.rules.words.explain(WordPlace::Type) => {
+                    let names = self.catalogs.data_source_type_names();
+                    self.found.push(foreign_type(name, names));
+                    None
+                }
                 TypeRef::UnknownNamespace => {
                     self.found.push(unknown_provider(name, self.catalogs));
                     None
@@ -162,8 +173,13 @@ impl Checker<'_> {
                         .push(match self.catalogs.resource_type(&name.item) {
                             TypeRef::Known(_) => diagnostic
                                 .help("declare it in `resources`: it is a type of resource"),
-                            _ => diagnostic
-                                .help_nearest(&name.item, self.catalogs.data_source_type_names()),
+                            _ => listed_elsewhere(
+                                diagnostic.help_nearest(
+                                    &name.item,
+                                    self.catalogs.data_source_type_names(),
+                                ),
+                                &name.item,
+                            ),
                         });
                     None
                 }
@@ -188,6 +204,71 @@ pub(super) fn unknown_provider(name: &Spanned<TypeId>, catalogs: &Catalogs) -> D
             format!("no provider offers types of `{namespace}`"),
         )
         .help_nearest(namespace, catalogs.namespaces())
+        .help(OTHER_PROVIDERS)
+}
+
+/// Where to find providers, and how to add others.
+const OTHER_PROVIDERS: &str = "`cyan types` lists the providers; to add a provider of Terraform or Pulumi, name its plugin under `[plugins]` in `cyan.toml`";
+
+/// Adds the command that lists the types, unless a similar type is suggested.
+fn listed_elsewhere(diagnostic: Diagnostic, name: &TypeId) -> Diagnostic {
+    match diagnostic.help.is_empty() {
+        true => {
+            let package = name.package_name();
+            diagnostic.help(format!(
+                "`cyan types {package}` lists the types of `{package}`"
+            ))
+        }
+        false => diagnostic,
+    }
+}
+
+/// Whether a name has no provider before a `/` or `::`, as types of other tools: `local_file`,
+/// `aws:s3:Bucket`, `file`.
+fn is_foreign_name(name: &TypeId) -> bool {
+    let name: &str = name.as_ref();
+    !name.contains('/') && !name.contains("::")
+}
+
+/// The diagnostic for a type in the form of another tool. `names` are the known types.
+fn foreign_type<'n>(name: &Spanned<TypeId>, names: impl Iterator<Item = &'n str>) -> Diagnostic {
+    let written: &str = name.item.as_ref();
+    let plain = |text: &str| -> String {
+        let is_mark = |c: &char| !matches!(c, '/' | '_' | '-' | ':' | '.');
+        text.chars()
+            .filter(is_mark)
+            .flat_map(char::to_lowercase)
+            .collect()
+    };
+    let wanted = plain(written);
+    let mut alike: Vec<&str> = Vec::new();
+    for known in names {
+        let is_alike =
+            plain(known) == wanted || known.rsplit('/').next().is_some_and(|last| last == written);
+        if is_alike && alike.len() < 3 && !alike.contains(&known) {
+            alike.push(known);
+        }
+    }
+    let diagnostic = document::INVALID_NAME
+        .new(format!("`{written}` cannot be the name of a type"))
+        .label(
+            name.span,
+            "a type has the form `provider/type`, `provider/service/type` or `Provider::Service::Type`",
+        );
+    match alike.as_slice() {
+        [] => diagnostic
+            .help("write the provider's name first, then `/` and the type")
+            .help(OTHER_PROVIDERS),
+        [one] => diagnostic.fix(
+            format!("write `{one}`"),
+            vec![(name.span, (*one).to_owned())],
+            false,
+        ),
+        several => {
+            let quoted: Vec<String> = several.iter().map(|one| format!("`{one}`")).collect();
+            diagnostic.help(format!("did you mean {}?", quoted.join(" or ")))
+        }
+    }
 }
 
 /// The type of a resource with fields that its document calls secret, as sensitive fields; `None` if

@@ -274,20 +274,32 @@ impl Checker<'_> {
     ) -> Type {
         let blueprint = self.blueprint;
         let Some((at, _, resource)) = blueprint.resources.get_full(name) else {
-            let diagnostic =
-                if bare && reference.path.is_empty() && self.functions.get(name).is_some() {
-                    function_as_value_at(reference.head_span)
-                } else {
-                    let unknown = self.unknown_resource(name, bare, reference.head_span);
-                    if bare && reference.path.is_empty() {
-                        let literal = format!("${{\"${{\"}}{name}}}");
-                        unknown.help(format!(
+            let diagnostic = if bare
+                && reference.path.is_empty()
+                && self.functions.get(name).is_some()
+            {
+                function_as_value_at(reference.head_span)
+            } else {
+                let unknown = match bare {
+                    true => self.unknown_bare_name(name, reference, place),
+                    false => self.unknown_resource(name, false, reference.head_span),
+                };
+                let variable = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+                let unknown = match bare && name.len() > 1 && name.chars().all(variable) {
+                        true => unknown.help(format!(
+                            "a variable of the environment is read by a data source of type `local/environment` whose filter searches `{name}`"
+                        )),
+                        false => unknown,
+                    };
+                if bare && reference.path.is_empty() {
+                    let literal = format!("${{\"${{\"}}{name}}}");
+                    unknown.help(format!(
                         "for the text `${{{name}}}` itself, as in a shell script, write `{literal}`"
                     ))
-                    } else {
-                        unknown
-                    }
-                };
+                } else {
+                    unknown
+                }
+            };
             return self.fail(diagnostic);
         };
         if let Some(diagnostic) = self_reference(GraphNode::Resource(at as u32), reference, place) {
@@ -497,7 +509,10 @@ pub(super) fn instance_chosen(
                 ))
                 .label(span, "the resource has `each`")
                 .label(resource.span, "declared here")
-                .help(format!("choose an instance: `{name}[0]`")),
+                .help(format!("choose an instance: `{name}[0]`"))
+                .help(format!(
+                    "for members of two resources that belong together, give both the list of `{name}` under `each`, and read `elem` in both"
+                )),
         )),
         (false, Some(index)) => Err(Box::new(
             codes::INDEX_ON_SINGLE
@@ -549,7 +564,16 @@ fn field_of<'s>(
         let diagnostic = language::UNKNOWN_FIELD
             .new(format!("no field `{name}` here"))
             .label(accessor.span, "the type has no such field");
-        Box::new(diagnostic.help_nearest(name, schema.fields.keys().map(|name| name.as_ref())))
+        let names = || schema.fields.keys().map(|name| name.as_ref());
+        Box::new(match diag::nearest(name, names()) {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            None => match schema.fields.len() {
+                1..=12 => {
+                    diagnostic.help(format!("its fields are {}", super::types::listed(names())))
+                }
+                _ => diagnostic.help("`cyan types TYPE` lists the fields of a type"),
+            },
+        })
     })
 }
 

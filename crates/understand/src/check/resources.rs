@@ -83,8 +83,23 @@ impl Checker<'_> {
 
     pub(super) fn declared_resource(&mut self, name: &Spanned<blueprint::Name>) {
         if !name.item.is_empty() && !self.blueprint.resources.contains_key(&name.item) {
-            self.found
-                .push(self.unknown_resource(&name.item, false, name.span));
+            let unknown = self.unknown_resource(&name.item, false, name.span);
+            // A name in a list is no path.
+            let bare = name.item.strip_prefix("resources.").unwrap_or(&name.item);
+            let bare = bare.split(['.', '[']).next().unwrap_or(bare);
+            let is_path = self.blueprint.resources.contains_key(bare);
+            self.found.push(match is_path {
+                true => diag::Diagnostic {
+                    help: Vec::new(),
+                    ..unknown
+                }
+                .fix(
+                    format!("write `{bare}`, the name alone"),
+                    vec![(name.span, bare.to_owned())],
+                    false,
+                ),
+                false => unknown,
+            });
         } else {
             self.resolve_name(name);
         }

@@ -16,6 +16,7 @@ use super::TypeOf;
 use super::limits::{constraint, entries_problem, items_problem, same};
 use super::types::{in_words, with_article, without_none};
 use super::{Checker, ExpressionContext, codes};
+use crate::graph::GraphNode;
 
 pub use super::conform::{conform, conform_resource, conform_resource_by};
 
@@ -71,8 +72,15 @@ impl Checker<'_> {
                     self.free(value, place);
                     continue;
                 }
-                misspelt.extend(diag::nearest(&key.item, settable(schema)));
-                self.found.push(unknown_field(&key.item, schema, key.span));
+                let near = diag::nearest(&key.item, settable(schema));
+                misspelt.extend(near);
+                let unknown = unknown_field(&key.item, schema, key.span);
+                self.found.push(match (near, self.type_of_owner(place)) {
+                    (None, Some(name)) => {
+                        unknown.help(format!("`cyan types {name}` lists the fields"))
+                    }
+                    _ => unknown,
+                });
                 self.examine(value, place);
                 continue;
             };
@@ -197,12 +205,63 @@ impl Checker<'_> {
                     }
                     _ => mismatch(&ty, field, span),
                 };
-                self.found.push(match source {
+                let diagnostic = match source {
+                    ValueOrigin::Literal if wanted == Type::Text => {
+                        self.as_text(diagnostic, written, field, span)
+                    }
                     ValueOrigin::Literal => quoted(diagnostic, written, &wanted, span),
                     ValueOrigin::Substitution => diagnostic,
-                });
+                };
+                self.found.push(diagnostic);
             }
         }
+    }
+
+    /// Adds a fix to the diagnostic for a scalar where text is needed: the text that the field
+    /// accepts.
+    fn as_text(
+        &mut self,
+        diagnostic: Diagnostic,
+        written: &Value,
+        field: &Field,
+        span: Span,
+    ) -> Diagnostic {
+        let text = written.to_string();
+        let is_decimal = span.end - span.start == text.len() as u32;
+        let octal = match written {
+            // `0o644` is an integer in YAML.
+            Value::Int(number) if !is_decimal && *number >= 0 => Some(format!("0{number:o}")),
+            _ => None,
+        };
+        let quotes_fit = self.patterns.accept(&text, field);
+        let with_unit = format!("{text}s");
+        let instead = match octal {
+            Some(octal) if text.len() as u32 + 2 == span.end - span.start => {
+                field.constraint.pattern.is_some().then_some(octal)
+            }
+            _ if quotes_fit => None,
+            _ => Some(with_unit),
+        };
+        match (instead, &field.constraint.form) {
+            (Some(text), _) if self.patterns.accept(&text, field) => diagnostic.fix(
+                format!("write `{text}`"),
+                vec![(span, format!("\"{text}\""))],
+                false,
+            ),
+            (Some(_), Some(form)) => diagnostic.help(format!("write {form}")),
+            (Some(_), None) => diagnostic,
+            (None, _) => quoted(diagnostic, written, &field.ty(), span),
+        }
+    }
+
+    /// The type of the resource that an expression belongs to, if it is known.
+    fn type_of_owner(&self, place: ExpressionContext<'_>) -> Option<&blueprint::TypeId> {
+        let Some(GraphNode::Resource(at)) = place.owner else {
+            return None;
+        };
+        let (_, resource) = self.blueprint.resources.get_index(at as usize)?;
+        let written = resource.stands_for.as_deref();
+        Some(&written.unwrap_or(&resource.type_name).item)
     }
 
     /// Checks the result of a substitution or of interpolation.
@@ -242,9 +301,25 @@ impl Checker<'_> {
                     self.examine(value, place)
                 }
                 None => {
+                    let of_kind = |branch: &&Field| {
+                        matches!(
+                            (&value.kind, &branch.kind),
+                            (ExprKind::List(_), Kind::Array(_))
+                        )
+                    };
+                    let mut alike = branches.iter().filter(of_kind);
+                    // The mistake is in an item if only one alternative is a list.
+                    if let (Some(branch), None) = (alike.next(), alike.next()) {
+                        return self.field(value, branch, holder, place);
+                    }
                     self.examine(value, place);
-                    self.found
-                        .push(no_branch(&written_type(value), field, value.span));
+                    let diagnostic = no_branch(&written_type(value), field, value.span);
+                    self.found.push(match &value.kind {
+                        ExprKind::Literal(written) if !matches!(written, Value::Text(_)) => {
+                            quoted(diagnostic, written, &field.ty(), value.span)
+                        }
+                        _ => diagnostic,
+                    });
                 }
             },
         }
@@ -484,7 +559,7 @@ pub fn quoted(diagnostic: Diagnostic, value: &Value, wanted: &Type, span: Span) 
                         false,
                     )
                 }
-                None => diagnostic,
+                None => diagnostic.help(format!("write {}", with_article(wanted))),
             }
         }
         Value::Text(_) => {

@@ -330,3 +330,9 @@ pub(super) fn refined(declared: &Type, inferred: &Type) -> Type {
         _ => declared.clone(),
     }
 }
+
+/// Names in words: `` `a`, `b`, `c` ``.
+pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let quoted: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}

@@ -144,8 +144,29 @@ pub(crate) fn help(name: &str, as_method: bool) -> Option<String> {
     let lower = name.to_lowercase();
     let near = FUNCTIONS
         .iter()
-        .find(|function| function.name != name && function.name.to_lowercase() == lower)?;
+        .find(|function| function.name != name && function.name.to_lowercase() == lower)
+        .or_else(|| {
+            FUNCTIONS
+                .iter()
+                .find(|function| is_one_edit_apart(function.name, name))
+        })?;
     Some(format!("write `{}`", near.name))
+}
+
+/// Whether two names of at least three letters differ by one letter: another one, or one more.
+fn is_one_edit_apart(known: &str, written: &str) -> bool {
+    let (known, written): (Vec<char>, Vec<char>) =
+        (known.chars().collect(), written.chars().collect());
+    if known.len().min(written.len()) < 3 || known.len().abs_diff(written.len()) > 1 {
+        return false;
+    }
+    let same = known
+        .iter()
+        .zip(&written)
+        .take_while(|(a, b)| a == b)
+        .count();
+    let after = |name: &[char], other: &[char]| same + usize::from(name.len() >= other.len());
+    known.get(after(&known, &written)..) == written.get(after(&written, &known)..)
 }
 
 /// The help for a function that does not take the arguments.
