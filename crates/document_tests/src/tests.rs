@@ -1,3 +1,5 @@
+//! Tests of the form of test files and of the judgement.
+
 use blueprint::{Name, Value};
 use diag::Files;
 

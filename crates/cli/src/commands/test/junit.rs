@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::FinishedCase;
+use super::cases::FinishedCase;
 
 /// The results of all cases, one suite for each file.
 pub(super) fn xml(finished: &[FinishedCase]) -> String {

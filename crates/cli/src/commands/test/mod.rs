@@ -1,62 +1,22 @@
 //! `cyan test`: runs the cases of test files.
 
+mod cases;
 mod junit;
 mod workers;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use diag::{Diagnostic, Files};
-use engine::testing::{TestFile, document_of_test, read, test_files};
-use engine::{Config, DocumentSource, Readers, SessionOptions, json, read_text, write_whole};
+use diag::Files;
+use engine::testing::{document_of_test, read, test_files};
+use engine::{Readers, json, read_text, write_whole};
 
+use self::cases::{FinishedCase, LoadedTests};
 use crate::arguments::{Global, Test};
 use crate::exit::{CommandError, Exit};
 use crate::open;
 use crate::out_file;
 use crate::view::report::Report;
-
-/// A test file, ready to run.
-struct LoadedTests {
-    path: PathBuf,
-    /// The text of the file, for places.
-    files: Files,
-    file: TestFile,
-    source: DocumentSource,
-    config: Config,
-    options: SessionOptions,
-}
-
-/// A case that has run.
-struct FinishedCase {
-    tests: Arc<LoadedTests>,
-    /// The position of the case in its file.
-    case: usize,
-    failures: Vec<Diagnostic>,
-    took: Duration,
-}
-
-impl FinishedCase {
-    fn name(&self) -> &str {
-        &self.tests.file.cases[self.case].name.item
-    }
-
-    fn file(&self) -> String {
-        self.tests.path.display().to_string()
-    }
-
-    /// `FILE:LINE:COLUMN` of a failure.
-    fn place(&self, failure: &Diagnostic) -> String {
-        let span = failure.span();
-        let file = self.tests.files.get(span.file);
-        let position = file.map(|file| file.position(span.start));
-        match position {
-            Some(position) => format!("{}:{}:{}", self.file(), position.line, position.column),
-            None => self.file(),
-        }
-    }
-}
 
 pub(crate) async fn run(
     arguments: Test,

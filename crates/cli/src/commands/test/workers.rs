@@ -8,7 +8,7 @@ use engine::Installed;
 use engine::testing::{CaseRequest, run_case};
 use tokio::runtime::Builder;
 
-use super::{FinishedCase, LoadedTests};
+use super::cases::{FinishedCase, LoadedTests};
 use crate::exit::CommandError;
 use crate::registry;
 
