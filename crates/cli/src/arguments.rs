@@ -9,6 +9,7 @@ mod inputs;
 mod language;
 mod path;
 mod stacks;
+mod test;
 mod values;
 
 use std::path::PathBuf;
@@ -32,6 +33,7 @@ use self::path::path;
 pub(crate) use self::stacks::{
     ConfigArguments, ConfigCommand, DocumentFlag, StackArguments, StackCommand,
 };
+pub(crate) use self::test::Test;
 pub(crate) use self::values::{Adopted, ProviderSetting};
 use crate::terminal::ColorChoice;
 
@@ -43,8 +45,8 @@ use crate::terminal::ColorChoice;
 ///
 /// Exit codes: 0 success, 1 the document, the inputs, the plan, the state or a provider is unusable
 /// and nothing was changed, 2 wrong usage or a question without a terminal to ask on, 3 there are
-/// differences (with --exit-code), 4 an operation began and did not finish, 5 another operation
-/// holds the instance, 70 a bug, 130 interrupted before anything began.
+/// differences (with --exit-code), 4 an operation began and did not finish or a test failed, 5
+/// another operation holds the instance, 70 a bug, 130 interrupted before anything began.
 #[derive(Debug, Parser)]
 #[command(name = "cyan", version, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -101,6 +103,7 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     Init(Init),
     Validate(Validate),
+    Test(Test),
     Stage(Stage),
     Deploy(Deploy),
     Destroy(Destroy),
@@ -140,6 +143,7 @@ impl Command {
         match self {
             Command::Init(_) => "init",
             Command::Validate(_) => "validate",
+            Command::Test(_) => "test",
             Command::Stage(_) => "stage",
             Command::Deploy(_) => "deploy",
             Command::Destroy(_) => "destroy",
@@ -208,6 +212,7 @@ impl Command {
             self,
             Command::Init(_)
                 | Command::Validate(_)
+                | Command::Test(_)
                 | Command::Stack(_)
                 | Command::Config(_)
                 | Command::Key(_)
@@ -256,6 +261,7 @@ impl Command {
         matches!(
             self,
             Command::Validate(_)
+                | Command::Test(_)
                 | Command::Stage(_)
                 | Command::Graph(_)
                 | Command::Types(_)

@@ -20,7 +20,7 @@ pub(crate) enum Exit {
     Usage = 2,
     /// There are differences, and the caller asked for this exit code.
     Differences = 3,
-    /// An operation began and did not succeed.
+    /// An operation began and did not succeed, or a test failed.
     Failed = 4,
     /// Another operation holds the instance.
     Busy = 5,

@@ -148,6 +148,14 @@ pub(crate) fn library(
     Ok(library)
 }
 
+/// The options of a case of a test, whose state is in memory.
+pub(crate) fn options_of_case(global: &Global) -> SessionOptions {
+    SessionOptions {
+        state: None,
+        ..options(global, false)
+    }
+}
+
 fn options(global: &Global, lists_all: bool) -> SessionOptions {
     SessionOptions {
         state: global.state.clone(),

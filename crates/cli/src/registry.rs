@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use blueprint::{Map, Name, Value};
 use blueprint_dialect::BlueprintDialect;
 use dialect::{Dialect, Dialects};
 use engine::installed::{
@@ -147,6 +148,24 @@ pub(crate) fn installed(hosts: &Hosts) -> Arc<Installed> {
     })
 }
 
+/// The components for one case of a test: the state and the simulated objects are in memory, for
+/// this case alone.
+pub(crate) fn for_case(installed: &Installed) -> Arc<Installed> {
+    let (memory, world) = (MemoryState::default(), World(SharedCloud::default()));
+    let world = Arc::new(world);
+    let mut own = installed.clone();
+    own.stores = vec![InstalledStore {
+        scheme: "memory",
+        is_file: false,
+        open: Arc::new(move |_, sealer, _| Box::new(MemoryStore::open(&memory, sealer))),
+    }];
+    own.simulate.in_memory = Arc::new(move || world.clone());
+    own.runtime.log = None;
+    // A secret of one case is none in another case.
+    own.runtime.known = None;
+    Arc::new(own)
+}
+
 /// Records a command, if another process of this program started this one to do so. Returns `None`
 /// in every other process.
 pub(crate) fn run_as_recorder() -> Option<ExitCode> {
@@ -205,6 +224,14 @@ impl Simulation for World {
             &self.0,
             parts.into_iter().map(|part| (part.type_name, part.path)),
         );
+    }
+
+    fn set_answers(&self, answers: Vec<(Name, Value)>) {
+        fake::set_answers(&self.0, answers);
+    }
+
+    fn change_externally(&self, instance: &str, address: &str, fields: Option<&Map>) -> bool {
+        fake::change_externally(&self.0, instance, address, fields)
     }
 }
 

@@ -16,28 +16,37 @@ impl Document {
     /// Parses an expression and checks it as an additional entry of the document's metadata. Adds
     /// its text to the files of the document.
     pub fn parse_expression(&mut self, typed: &str) -> (Expr, Diagnostics) {
+        match self.parse_own_expression(typed) {
+            Some(own) => own,
+            None => self.parse_native_expression(typed),
+        }
+    }
+
+    /// Parses an expression in the syntax of the document's dialect, as YAML. Returns `None` if the
+    /// dialect has the native syntax, `${..}`.
+    pub(crate) fn parse_own_expression(&mut self, yaml: &str) -> Option<(Expr, Diagnostics)> {
+        let checked = self.checked.as_ref()?;
+        let dialect = self.library.dialects.get(checked.blueprint.dialect)?;
+        let file = self.files.add("expression", yaml);
+        let (tree, broken) = syntax::parse(file, yaml, syntax::Format::Yaml);
+        let context = dialect::LoadContext::NONE;
+        let typed = dialect::Document::new(
+            file,
+            "expression",
+            yaml,
+            std::slice::from_ref(&tree),
+            &context,
+        );
+        let (expr, mut found) = dialect.expression(&typed, &checked.blueprint)?;
+        found.append(broken);
+        Some((expr, found))
+    }
+
+    /// As [`Document::parse_expression`], in the native syntax.
+    pub(crate) fn parse_native_expression(&mut self, typed: &str) -> (Expr, Diagnostics) {
         let file = self.files.add("expression", typed);
         let length = u32::try_from(typed.len()).unwrap_or(u32::MAX);
         let span = Span::new(file, 0, length);
-        // A dialect may have its own syntax for expressions.
-        let own = self.checked.as_ref().and_then(|checked| {
-            let dialect = self.library.dialects.get(checked.blueprint.dialect)?;
-            let (tree, broken) = syntax::parse(file, typed, syntax::Format::Yaml);
-            let context = dialect::LoadContext::NONE;
-            let typed = dialect::Document::new(
-                file,
-                "expression",
-                typed,
-                std::slice::from_ref(&tree),
-                &context,
-            );
-            let (expr, mut found) = dialect.expression(&typed, &checked.blueprint)?;
-            found.append(broken);
-            Some((expr, found))
-        });
-        if let Some(own) = own {
-            return own;
-        }
         // An expression without `${..}` is wrapped in it. Spans refer to the typed text.
         let bare = !typed.contains("${");
         let text = if bare {

@@ -35,6 +35,18 @@ pub struct Inputs {
     pub written: Vec<InputSource>,
     /// Environment files in order.
     pub environments: Vec<NamedFile>,
+    /// Whether environment variables give values.
+    pub variables: InputVariables,
+}
+
+/// Whether environment variables `CYAN_VAR_NAME` give values for inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InputVariables {
+    /// They do.
+    #[default]
+    Read,
+    /// They do not: the result does not depend on who runs the program.
+    Ignored,
 }
 
 /// Collects all given values. Files of inputs may have `most` bytes each; mistakes in them are
@@ -43,13 +55,14 @@ pub(crate) fn gather(
     blueprint: &Blueprint,
     environment: &IndexMap<Name, Value>,
     defaults: &[NamedFile],
-    inputs: &[InputSource],
+    inputs: &Inputs,
     most: usize,
     files: &mut Files,
     found: &mut Diagnostics,
 ) -> Result<Given, Error> {
     let mut given = Given::default();
-    for (name, value) in std::env::vars_os() {
+    let variables = (inputs.variables == InputVariables::Read).then(std::env::vars_os);
+    for (name, value) in variables.into_iter().flatten() {
         // The variable may be meant for another document.
         let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else {
             continue;
@@ -67,7 +80,7 @@ pub(crate) fn gather(
         given.typed.insert(name.clone(), value.clone());
     }
     let defaults = defaults.iter().cloned().map(InputSource::File);
-    for written in defaults.chain(inputs.iter().cloned()) {
+    for written in defaults.chain(inputs.written.iter().cloned()) {
         match written {
             InputSource::Text(name, value) => {
                 given.text.insert(name, value);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::phases::run::{Clock, HttpGet, ProviderLog, Rng, RunSecrets};
-use blueprint::{Blueprint, Name};
+use blueprint::{Blueprint, Map, Name, Value};
 use dialect::{Dialects, LoadContext};
 use provider::{
     BoxFuture, Catalog, FoundProgram, HostedPackage, ProgramQuery, Provider, ProviderError,
@@ -260,6 +260,14 @@ pub trait Simulation: Send + Sync {
 
     /// Makes the objects of the world have these parts, where their fields allow it.
     fn make_parts(&self, parts: Vec<ReadPart>);
+
+    /// Sets the fields that objects get in place of generated ones, by the address of a resource or
+    /// by the name of a type.
+    fn set_answers(&self, answers: Vec<(Name, Value)>);
+
+    /// Changes fields of an object from outside, or deletes it if there are none. Returns whether
+    /// the object exists.
+    fn change_externally(&self, instance: &str, address: &str, fields: Option<&Map>) -> bool;
 }
 
 /// The access mode of a store.

@@ -130,6 +130,33 @@ impl Session {
         })
     }
 
+    /// Opens a session for one case of a test: a simulation with its state in memory. It has a key
+    /// of its own, because its secrets do not leave the process.
+    pub(crate) fn for_case(
+        installed: Arc<Installed>,
+        config: Config,
+        options: &SessionOptions,
+    ) -> Result<Session, Error> {
+        let options = SessionOptions {
+            simulate: Some(true),
+            ..options.clone()
+        };
+        let selection = options.selection(&config, &installed)?;
+        let place = state_url::place_in_memory(&installed);
+        let strict = options.strict || config.strict;
+        let library = Library::new(installed.clone(), selection);
+        Ok(Session {
+            installed,
+            config,
+            library,
+            place,
+            strict,
+            depth: CheckDepth::default(),
+            sealer: Sealer::with_key([1; 32]),
+            reader: Mutex::default(),
+        })
+    }
+
     /// Opens a session that only checks documents. It has no key, and its state is not used.
     pub fn without_state(
         installed: Arc<Installed>,

@@ -42,6 +42,15 @@ pub(crate) fn parse(url: &str, base: &Path, installed: &Installed) -> Result<Sta
     })
 }
 
+/// Returns the place of a state in memory: that of the first store without a file.
+pub(crate) fn place_in_memory(installed: &Installed) -> StatePlace {
+    let store = installed.stores.iter().find(|store| !store.is_file);
+    StatePlace {
+        scheme: store.map_or("", |store| store.scheme),
+        file: None,
+    }
+}
+
 /// Returns the default place of the state of documents in a folder.
 pub(crate) fn default_place(folder: &Path, installed: &Installed) -> StatePlace {
     match installed.stores.iter().find(|store| store.is_file) {

@@ -457,6 +457,42 @@ impl Lowering {
         argument
     }
 
+    /// Lowers a statement about a document that exists: `equals`, `not`, `and` and `or` of any
+    /// values. Other values are lowered as in a template. A condition of a template reads only
+    /// parameters; a statement reads attributes, too.
+    pub(super) fn statement(&mut self, node: &Node) -> Expr {
+        let is_map = node.as_map().is_some();
+        let Some(pair) = is_map.then(|| self.only_entry(node)).flatten() else {
+            return self.expr(node);
+        };
+        let span = value_span(node);
+        match (&*pair.key.item, pair.value.as_list()) {
+            ("equals", _) => {
+                let argument = self.expr(pair.value);
+                self.form(&pair, argument, span)
+            }
+            ("not", _) => {
+                let operand = self.statement(pair.value);
+                choice(operand, truth(false, span), truth(true, span), span)
+            }
+            ("and", Some(items)) => {
+                let operands: Vec<Expr> = items.iter().map(|item| self.statement(item)).collect();
+                let all = operands.into_iter().rev();
+                all.fold(truth(true, span), |rest, operand| {
+                    choice(operand, rest, truth(false, span), span)
+                })
+            }
+            ("or", Some(items)) => {
+                let operands: Vec<Expr> = items.iter().map(|item| self.statement(item)).collect();
+                let all = operands.into_iter().rev();
+                all.fold(truth(false, span), |rest, operand| {
+                    choice(operand, truth(true, span), rest, span)
+                })
+            }
+            _ => self.expr(node),
+        }
+    }
+
     fn condition_function(&mut self, pair: &TextEntry<'_>, argument: Expr, span: Span) -> Expr {
         self.form(pair, argument, span)
     }

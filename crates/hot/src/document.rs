@@ -105,7 +105,8 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     }
 }
 
-/// Reads a value with its calls as a part of the template that was lowered to this blueprint.
+/// Reads a value with its calls as a part of the template that was lowered to this blueprint, or a
+/// statement about it, such as `equals`.
 pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnostics) {
     let whole = Span::new(
         typed.file,
@@ -140,7 +141,7 @@ pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
         )
         .collect();
     let expr = match &typed.tree().root {
-        Some(root) => lowering.expr(root),
+        Some(root) => lowering.statement(root),
         None => Expr::literal(Value::Null, whole),
     };
     (expr, lowering.reader.found)

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use blueprint::{Map, Name, Value};
 use blueprint_dialect::BlueprintDialect;
 use dialect::{Dialect, Dialects};
 use engine::Installed;
@@ -104,5 +105,13 @@ impl Simulation for SimulatedCloud {
             &self.0,
             parts.into_iter().map(|part| (part.type_name, part.path)),
         );
+    }
+
+    fn set_answers(&self, answers: Vec<(Name, Value)>) {
+        fake::set_answers(&self.0, answers);
+    }
+
+    fn change_externally(&self, instance: &str, address: &str, fields: Option<&Map>) -> bool {
+        fake::change_externally(&self.0, instance, address, fields)
     }
 }

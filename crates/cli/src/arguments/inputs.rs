@@ -78,6 +78,7 @@ impl FromArgMatches for Inputs {
         Ok(Inputs(engine::Inputs {
             written,
             environments,
+            ..engine::Inputs::default()
         }))
     }
 

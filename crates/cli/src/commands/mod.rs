@@ -32,6 +32,7 @@ mod show;
 mod stack;
 mod stage;
 mod state;
+mod test;
 mod types;
 mod unlock;
 mod validate;
@@ -163,6 +164,7 @@ async fn carry_out(
         Command::Stack(arguments) => stack::run(arguments, global, report).await,
         Command::Config(arguments) => config::run(arguments, global, report).await,
         Command::State(arguments) => state::run(arguments, global, report).await,
+        Command::Test(arguments) => test::run(arguments, global, report).await,
         Command::List(arguments) => list::run(arguments, global, report).await,
         Command::Show(arguments) => show::run(arguments, global, report).await,
         Command::Exports(arguments) => exports::run(arguments, global, report).await,

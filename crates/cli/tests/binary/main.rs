@@ -12,6 +12,7 @@ mod cluster;
 mod configuration;
 mod console;
 mod deployments;
+mod document_tests;
 mod event_kinds;
 mod exhaustion;
 mod fmt;

@@ -73,6 +73,7 @@ fn redact(value: &mut Value) {
                 let word = match key.as_str() {
                     "who" => "[WHO]",
                     "time" => "[TIME]",
+                    "milliseconds" => "[MILLISECONDS]",
                     "id" | "provider_id" | "operation_id" if value.is_string() => "[ID]",
                     "began" | "at" | "created" | "since" | "until"
                         if value.as_i64().is_some_and(|at| at > 1_000_000) =>
@@ -117,6 +118,11 @@ fn sample(name: &str, lines: &str) {
 fn machine_output_has_its_samples() {
     let place = Place::with("shop.blueprint.yaml", TWO);
     sample("validate", &place.ends(0, &["validate", "--json"]).out);
+    place.write(
+        "shop.test.yaml",
+        "cases:\n  passes: {create: [a, b]}\n  fails: {create: [a]}\n",
+    );
+    sample("test", &place.ends(4, &["test", "--json"]).out);
     sample("stage", &place.ends(0, &["stage", "--json"]).out);
     let deployed = place
         .ends(0, &["deploy", "--yes", "--json", "--parallelism", "1"])

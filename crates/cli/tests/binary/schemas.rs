@@ -126,6 +126,9 @@ fn deploy_and_inspect(seen: &mut Observed, place: &Place) {
     seen.value(place, 0, &["init", "fresh"]);
     seen.value(place, 0, &["init", "fresh"]);
     seen.value(place, 0, &["validate"]);
+    place.write("shop.test.yaml", "cases:\n  one: {create: [b]}\n  two:\n");
+    seen.value(place, 4, &["test", "--only", "o"]);
+    std::fs::remove_file(place.path().join("shop.test.yaml")).unwrap();
     seen.value(place, 1, &["validate", "core.yaml", "missing.yaml"]);
     seen.value(place, 0, &["fmt", "core.yaml"]);
     seen.value(place, 0, &["graph"]);

@@ -75,6 +75,7 @@ impl ForeignStack {
         let inputs = Inputs {
             environments: own.chain(given.environments).collect(),
             written: given.written,
+            variables: given.variables,
         };
         let options = Options {
             taken: self.resources,

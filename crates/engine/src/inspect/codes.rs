@@ -13,6 +13,7 @@ fn of_engine() -> impl Iterator<Item = &'static Code> {
         ::plan::codes::CODES,
         ::apply::codes::CODES,
         run::codes::CODES,
+        document_tests::CODES,
     ];
     understand::check::codes::CODES
         .iter()

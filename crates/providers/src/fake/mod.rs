@@ -8,6 +8,7 @@
 //!
 //! Not here: any effect of the resources.
 
+mod answers;
 mod data;
 mod journal;
 mod matching_candidate;
@@ -29,7 +30,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use blueprint::{DeleteMode, FieldPath, Name, TypeId, Value};
+use blueprint::{DeleteMode, FieldPath, Map, Name, TypeId, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration,
     Configured, Direction, ErrorKind, FetchRequest, Fetched, Fit, InvokeRequest, Observed,
@@ -161,6 +162,30 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub fn make_parts(world: &SharedCloud, parts: impl Iterator<Item = (TypeId, FieldPath)>) {
     let mut world = lock(world);
     parts.for_each(|(type_name, path)| world.make_part(type_name, path));
+}
+
+/// Sets the fields that the objects of a world get in place of generated ones; see
+/// [`FakeCloud::set_answers`].
+pub fn set_answers(world: &SharedCloud, answers: Vec<(Name, Value)>) {
+    lock(world).set_answers(answers);
+}
+
+/// Changes fields of an object from outside, or deletes it if there are none. Returns whether the
+/// object exists.
+pub fn change_externally(
+    world: &SharedCloud,
+    instance: &str,
+    address: &str,
+    fields: Option<&Map>,
+) -> bool {
+    let mut world = lock(world);
+    match fields {
+        None => world.delete_externally(instance, address).is_ok(),
+        Some(fields) => fields.iter().all(|(name, value)| {
+            let changed = world.set(instance, address, name, value.clone());
+            changed.is_ok()
+        }),
+    }
 }
 
 impl FakeProvider {
@@ -628,12 +653,13 @@ impl Session for FakeProvider {
                 Some(data_source_type) => {
                     let world = lock(&self.world);
                     let parts = world.parts_of(&data_source_type.name);
-                    Ok(data::fetch(
-                        &data_source_type,
-                        request.filters,
-                        &self.fit,
-                        parts,
-                    ))
+                    let mut fetched =
+                        data::fetch(&data_source_type, request.filters, &self.fit, parts);
+                    for candidate in &mut fetched.candidates {
+                        let fields = std::mem::take(&mut candidate.fields);
+                        candidate.fields = world.answers().of_type(fields, &data_source_type.name);
+                    }
+                    Ok(fetched)
                 }
                 None => {
                     let message = format!(

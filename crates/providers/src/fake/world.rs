@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use blueprint::{FieldPath, IndexMap, Map, Name, Names, TypeId, Value};
 use provider::{Catalog, Fit, ResourceType};
 
+use super::answers::GivenAnswers;
 use super::object::{DesiredObject, FakeObject, RecordedValues, facts_of};
 use super::secret_mask::SentSecrets;
 use super::values::{self, ValueFacts};
@@ -33,6 +34,8 @@ pub struct FakeCloud {
     parts: IndexMap<TypeId, Vec<FieldPath>>,
     /// Snapshots, by the id of the object, oldest first. They are not written to the file.
     snapshots: Vec<(Name, Value)>,
+    /// The fields that a user gives to objects, by an address or by the name of a type.
+    answers: GivenAnswers,
     fit: Fit,
     world_file: Option<WorldFile>,
 }
@@ -101,6 +104,17 @@ impl FakeCloud {
         if !parts.contains(&path) {
             parts.push(path);
         }
+    }
+
+    /// Sets the fields that objects get in place of generated ones, by their address or by the
+    /// name of their type. The candidates of a data source get those of its type.
+    pub fn set_answers(&mut self, answers: impl IntoIterator<Item = (Name, Value)>) {
+        self.answers = answers.into_iter().collect();
+    }
+
+    /// The fields that a user gives to objects.
+    pub(super) fn answers(&self) -> &GivenAnswers {
+        &self.answers
     }
 
     /// The parts that the objects of a type have because documents read them.
@@ -258,6 +272,9 @@ impl FakeCloud {
                 &facts_of(resource_type, sent, &hash, &self.fit, &secrets),
             ),
         };
+        if let Some(answered) = self.answers.id(resource_type, place) {
+            id = answered;
+        }
         id = open(id, &hash);
         // Eight digits collide among some ten thousand objects. An object whose id is taken gets
         // another hash. Resources with the same name differ by the hash.
@@ -281,6 +298,7 @@ impl FakeCloud {
             ..facts_of(resource_type, sent, &hash, &self.fit, &secrets)
         };
         let fields = values::complete(&resource_type.schema, id_field, sent, None, &facts);
+        let fields = self.answers.on(fields, place, resource_type);
         let secrets = secrets.places_in(&fields);
         let place: Name = place.into();
         let object = FakeObject {
@@ -337,6 +355,7 @@ impl FakeCloud {
             Some(&object.fields),
             &facts,
         );
+        let fields = self.answers.on(fields, place, resource_type);
         let secrets = secrets.places_in(&fields);
         let place = if object.place.as_ref() == place {
             object.place.clone()

@@ -180,7 +180,7 @@ pub(super) fn inputs(given: &Given) -> Inputs {
         .map(|(name, text)| InputSource::Text(name.clone(), text.clone()));
     Inputs {
         written: typed.chain(text).collect(),
-        environments: Vec::new(),
+        ..Inputs::default()
     }
 }
 
