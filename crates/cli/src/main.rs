@@ -26,6 +26,7 @@ mod rendering;
 mod signals;
 mod terminal;
 mod usage;
+mod usage_advice;
 mod view;
 
 use std::process::ExitCode;
