@@ -108,7 +108,7 @@ pub(crate) fn remember_groups(snapshot: &mut Snapshot, groups: Vec<(Name, Value)
 impl Session {
     /// Reads a document and checks it with the inputs of the request, because dialects check some
     /// values. With `keep_inputs` it is checked without inputs: the instance, which has the kept
-    /// ones, is not known yet. `named` is the instance that the request names.
+    /// ones, is not known yet. So it is if the configuration has inputs of instances. `named` is the instance that the request names.
     pub(crate) async fn read_and_check(
         &self,
         source: DocumentSource,
@@ -120,10 +120,11 @@ impl Session {
         let companions = self.companions_of(&source, named).await?;
         let source = source.with(&companions)?.with(&inputs.environments)?;
         let mut document = Document::read(source, &self.library, self.installed.clone());
-        let given = if keep_inputs {
+        let is_later = keep_inputs || (named.is_none() && self.config.has_inputs_of_instances());
+        let given = if is_later {
             None
         } else {
-            self.given_so_far(&document, inputs)
+            self.given_so_far(&document, named, inputs)
         };
         document
             .check_again(
@@ -199,12 +200,13 @@ impl Session {
         }
     }
 
-    /// Collects and checks the inputs. `keep` is the instance whose last inputs are kept.
+    /// Collects and checks the inputs of an instance. With `keep`, those of its last operation that
+    /// are not given are kept.
     pub(crate) async fn collect_inputs(
         &self,
         document: &mut Document,
         inputs: &Inputs,
-        keep: Option<&InstanceName>,
+        (instance, keep): (&InstanceName, bool),
         extra_check: Option<ExtraCheck>,
         frontend: &mut dyn Frontend,
     ) -> Result<Given, Error> {
@@ -212,13 +214,13 @@ impl Session {
         let mut found = extra_check
             .map(|examine| examine(document))
             .unwrap_or_default();
-        let mut given = self.gather(&checked, document, inputs, &mut found)?;
+        let mut given = self.gather(&checked, document, Some(instance), inputs, &mut found)?;
         raise_warnings(self.strict, &mut found);
         frontend.found(&found, &document.files);
         if found.has_errors() {
             return Err(Error::Reported);
         }
-        if let Some(instance) = keep {
+        if keep {
             inputs::keep_previous_inputs(
                 &checked.blueprint,
                 &mut given,
@@ -238,9 +240,15 @@ impl Session {
 
     /// Returns the values of the request, before questions to the user; `None` if they cannot be
     /// read, which is reported later.
-    fn given_so_far(&self, document: &Document, inputs: &Inputs) -> Option<Given> {
+    fn given_so_far(
+        &self,
+        document: &Document,
+        instance: Option<&InstanceName>,
+        inputs: &Inputs,
+    ) -> Option<Given> {
         let (mut files, mut found) = (Files::new(), Diagnostics::new());
-        let (environment, defaults) = (&document.environment, &self.config.vars);
+        let defaults = &self.config.inputs_of(instance).ok()?;
+        let environment = &document.environment;
         let blueprint = document.blueprint()?;
         inputs::gather(
             blueprint,
@@ -254,15 +262,17 @@ impl Session {
         .ok()
     }
 
-    /// Collects the given values. Adds mistakes in files of inputs to `found`.
+    /// Collects the given values, for an instance if it is known. Adds mistakes in files of inputs to
+    /// `found`.
     pub(crate) fn gather(
         &self,
         checked: &Checked,
         document: &mut Document,
+        instance: Option<&InstanceName>,
         inputs: &Inputs,
         found: &mut Diagnostics,
     ) -> Result<Given, Error> {
-        let defaults = &self.config.vars;
+        let defaults = &self.config.inputs_of(instance)?;
         let environment = &document.environment;
         inputs::gather(
             &checked.blueprint,
@@ -424,7 +434,7 @@ impl Session {
         let mut given = Given::default();
         if let Some(checked) = document.checked.clone() {
             let mut found = Diagnostics::new();
-            let gathered = self.gather(&checked, &mut document, inputs, &mut found);
+            let gathered = self.gather(&checked, &mut document, None, inputs, &mut found);
             raise_warnings(self.strict, &mut found);
             frontend.found(&found, &document.files);
             match gathered {
