@@ -5,7 +5,7 @@
 //! same.
 
 use blueprint::{IndexMap, Name, Value};
-use evaluate::answers::Answers;
+use evaluate::answers::{self, Answers};
 use evaluate::resolve::inputs::Given;
 use serde::{Deserialize, Serialize};
 use state::Revision;
@@ -42,6 +42,9 @@ pub enum PlanFileError {
         #[source]
         source: serde_json::Error,
     },
+    /// The file was changed after it was written.
+    #[error("the plan file was edited after it was written")]
+    Edited,
     /// The secrets of the plan cannot be sealed or opened.
     #[error("the secrets of the plan cannot be {verb}")]
     Sealed {
@@ -139,7 +142,30 @@ pub fn write(plan: &Plan, sealer: &Sealer) -> Result<String, PlanFileError> {
         exports: plan.exports.iter().map(hidden_export).collect(),
         children: plan.children.iter().map(hidden_child).collect(),
     };
-    serde_json::to_string(&file).map_err(not_a_plan)
+    let text = serde_json::to_string(&file).map_err(not_a_plan)?;
+    Ok(with_digest(&text))
+}
+
+/// What stands before the digest at the end of a file.
+const DIGEST: &str = ",\"digest\":\"";
+
+/// Adds the digest of the text, as the last key of its object.
+fn with_digest(text: &str) -> String {
+    let digest = answers::digest(text.as_bytes());
+    let open = text.strip_suffix('}').unwrap_or(text);
+    format!("{open}{DIGEST}{digest}\"}}")
+}
+
+/// Whether a text has a digest and is not the text that the digest was made of. Files of earlier
+/// versions have none. This detects a mistake, not an attack: an attacker can write the digest, too.
+fn is_edited(text: &str) -> bool {
+    let Some((open, rest)) = text.rsplit_once(DIGEST) else {
+        return false;
+    };
+    let last = rest.trim_end().strip_suffix("\"}");
+    // A longer rest is another key of this name, inside of a step.
+    last.filter(|digest| digest.len() == 64)
+        .is_some_and(|digest| *answers::digest(format!("{open}}}").as_bytes()) != *digest)
 }
 
 /// Reads a plan file, and opens what is sealed in it.
@@ -152,6 +178,9 @@ pub fn read(text: &str, sealer: &Sealer) -> Result<(PlanFile, MadeFrom), PlanFil
     let head: Head = serde_json::from_str(text).map_err(not_a_plan)?;
     if head.format > u64::from(FORMAT) {
         return Err(PlanFileError::Newer { found: head.format });
+    }
+    if is_edited(text) {
+        return Err(PlanFileError::Edited);
     }
     let file: PlanFile = state::read_json(text.as_bytes()).map_err(not_a_plan)?;
     let made_from = match file.made_from.get("sealed") {
