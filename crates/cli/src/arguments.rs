@@ -21,8 +21,8 @@ pub(crate) use self::cluster::{
     ClusterArguments, ClusterCommand, Connection, Scripts, WebhookPlace,
 };
 pub(crate) use self::groups::{
-    ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, PartArguments,
-    PlanArguments, RefreshArguments, Secrets,
+    ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, LockArguments,
+    PartArguments, PlanArguments, RefreshArguments, Secrets,
 };
 pub(crate) use self::inputs::Inputs;
 pub(crate) use self::language::{
@@ -316,7 +316,8 @@ pub(crate) struct Validate {
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["plan", "preview"])]
 pub(crate) struct Stage {
-    /// Document to read [default: the document in the current folder]; `-` reads standard input
+    /// Document to read, or plan file to show [default: the document in the current folder]; `-`
+    /// reads standard input
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
@@ -375,12 +376,6 @@ pub(crate) struct Deploy {
     pub(crate) planning: PlanArguments,
     #[command(flatten)]
     pub(crate) running: ApplyArguments,
-    /// Stop after this resource; the next deploy continues
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) until: Option<Address>,
-    /// Reuse the inputs of the last deploy that are not given now
-    #[arg(long)]
-    pub(crate) keep_vars: bool,
 }
 
 /// Delete all resources of an instance
@@ -485,6 +480,8 @@ pub(crate) struct Refresh {
     pub(crate) target: Vec<Address>,
     #[command(flatten)]
     pub(crate) consent: Consent,
+    #[command(flatten)]
+    pub(crate) lock: LockArguments,
 }
 
 /// Import an existing resource into the state
@@ -504,6 +501,8 @@ pub(crate) struct Import {
     pub(crate) flag: InstanceFlag,
     #[command(flatten)]
     pub(crate) consent: Consent,
+    #[command(flatten)]
+    pub(crate) lock: LockArguments,
 }
 
 /// Edit, export or import the state
@@ -530,6 +529,8 @@ pub(crate) enum StateCommand {
         flag: InstanceFlag,
         #[command(flatten)]
         consent: Consent,
+        #[command(flatten)]
+        lock: LockArguments,
     },
     /// Remove resources from the state, without deleting them
     Remove {
@@ -540,6 +541,8 @@ pub(crate) enum StateCommand {
         flag: InstanceFlag,
         #[command(flatten)]
         consent: Consent,
+        #[command(flatten)]
+        lock: LockArguments,
     },
     /// Take the protection of resources out of the state
     ///
@@ -553,6 +556,8 @@ pub(crate) enum StateCommand {
         flag: InstanceFlag,
         #[command(flatten)]
         consent: Consent,
+        #[command(flatten)]
+        lock: LockArguments,
     },
     /// Export the state as text, with secrets encrypted
     ///
@@ -634,10 +639,11 @@ pub(crate) struct List {
     pub(crate) all: bool,
 }
 
-/// Show an instance or one of its resources
+/// Show an instance, one of its resources, or a saved plan
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// Address of a resource or a child document [default: the whole instance]
+    /// Address of a resource or a child document, or file of a saved plan [default: the whole
+    /// instance]
     pub(crate) address: Option<String>,
     #[command(flatten)]
     pub(crate) flag: InstanceFlag,

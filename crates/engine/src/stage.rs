@@ -4,6 +4,7 @@
 
 use dialect::rules::Reads;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::phases::run::{PlanningEvent, Shell, busy};
 use crate::phases::{
@@ -93,6 +94,9 @@ pub(crate) struct Basis {
     pub(crate) answers: Option<Answers>,
 }
 
+/// The time between two looks at an operation that is waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
 /// Adds the memory of groups that the state does not know.
 pub(crate) fn remember_groups(snapshot: &mut Snapshot, groups: Vec<(Name, Value)>) {
     for (address, value) in groups {
@@ -108,7 +112,8 @@ pub(crate) fn remember_groups(snapshot: &mut Snapshot, groups: Vec<(Name, Value)
 impl Session {
     /// Reads a document and checks it with the inputs of the request, because dialects check some
     /// values. With `keep_inputs` it is checked without inputs: the instance, which has the kept
-    /// ones, is not known yet. So it is if the configuration has inputs of instances. `named` is the instance that the request names.
+    /// ones, is not known yet. So it is if the configuration has inputs of instances. `named` is the
+    /// instance that the request names.
     pub(crate) async fn read_and_check(
         &self,
         source: DocumentSource,
@@ -147,6 +152,9 @@ impl Session {
         instance: &InstanceName,
         frontend: &mut dyn Frontend,
     ) -> Result<Snapshot, Error> {
+        if !self.lock_wait.is_zero() {
+            self.refuse_held(instance, frontend).await?;
+        }
         let store = self.reading();
         let mut snapshot = store.load(instance).await?;
         // The operation that held the instance while its state was loaded may have ended since.
@@ -161,20 +169,36 @@ impl Session {
         Ok(snapshot)
     }
 
-    /// Fails if an operation holds an instance, and reports its holder.
+    /// Fails if an operation holds an instance, and reports its holder. Waits first, for at most
+    /// `lock_wait`, until that operation has ended.
     pub(crate) async fn refuse_held(
         &self,
         instance: &InstanceName,
         frontend: &mut dyn Frontend,
     ) -> Result<(), Error> {
-        let now = self.installed.runtime.clock.now();
-        let info = self.reading().info(instance).await?;
-        let Some(holder) = info
-            .and_then(|info| info.holder)
-            .filter(LeaseHolder::is_active)
-        else {
-            return Ok(());
+        let waiting_since = tokio::time::Instant::now();
+        let mut is_waiting = false;
+        let holder = loop {
+            let info = self.reading().info(instance).await?;
+            let holder = info.and_then(|info| info.holder);
+            let Some(holder) = holder.filter(LeaseHolder::is_active) else {
+                return Ok(());
+            };
+            let left = self.lock_wait.saturating_sub(waiting_since.elapsed());
+            if left.is_zero() {
+                break holder;
+            }
+            if !is_waiting {
+                let notice = Notice::WaitsForOperation {
+                    instance: instance.clone(),
+                    who: holder.who.clone(),
+                };
+                self.new_run().notice(notice, frontend);
+                is_waiting = true;
+            }
+            tokio::time::sleep(left.min(LOOK_EVERY)).await;
         };
+        let now = self.installed.runtime.clock.now();
         let found = std::iter::once(busy(instance, Some(&holder), now)).collect();
         frontend.found(&found, &Files::new());
         Err(Error::Held)

@@ -4,12 +4,15 @@ mod children;
 mod record;
 mod waiting;
 
+use std::path::Path;
+
 use engine::inspect::{Details, InstanceDetails, PendingDetails, is_link, status};
-use engine::json;
 use engine::run::Clock;
+use engine::{DocumentSource, json, plan_file};
 use state::LeaseHolder;
 
 use self::record::{Look, display_name, flags, record_text};
+use super::deploy;
 use super::list::ago;
 use crate::arguments::{Global, Show};
 use crate::exit::{CommandError, Exit};
@@ -23,6 +26,11 @@ pub(crate) async fn run(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
+    if let Some(plan) = arguments.address.as_deref().and_then(plan_at) {
+        let instance = arguments.flag.instance.as_ref();
+        deploy::show_saved(plan, instance, global, report).await?;
+        return Ok(Exit::Done);
+    }
     let (session, instance) =
         open::session_and_instance(None, &arguments.flag, global, report).await?;
     let details = match &arguments.address {
@@ -47,6 +55,16 @@ pub(crate) async fn run(
     };
     report.terminal.write_result(&text);
     Ok(Exit::Done)
+}
+
+/// The plan file at a path; `None` if there is none.
+fn plan_at(path: &str) -> Option<DocumentSource> {
+    let path = Path::new(path);
+    if !path.is_file() {
+        return None;
+    }
+    let source = open::source(Some(path)).ok()?;
+    plan_file::looks_like_plan_file(&source.text).then_some(source)
 }
 
 fn whole(details: &InstanceDetails, look: Look) -> String {
