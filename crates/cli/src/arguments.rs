@@ -22,8 +22,8 @@ pub(crate) use self::cluster::{
     ClusterArguments, ClusterCommand, Connection, Scripts, WebhookPlace,
 };
 pub(crate) use self::groups::{
-    ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, PartArguments,
-    PlanArguments, PlanFormat, RefreshArguments, Secrets,
+    ApplyArguments, Consent, DriftArguments, InstanceArguments, InstanceFlag, LockArguments,
+    PartArguments, PlanArguments, PlanFormat, RefreshArguments, Secrets,
 };
 pub(crate) use self::inputs::Inputs;
 pub(crate) use self::language::{
@@ -386,12 +386,6 @@ pub(crate) struct Deploy {
     pub(crate) planning: PlanArguments,
     #[command(flatten)]
     pub(crate) running: ApplyArguments,
-    /// Stop after this resource; the next deploy continues
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) until: Option<Address>,
-    /// Reuse the inputs of the last deploy that are not given now
-    #[arg(long)]
-    pub(crate) keep_vars: bool,
 }
 
 /// Delete all resources of an instance
@@ -496,6 +490,8 @@ pub(crate) struct Refresh {
     pub(crate) target: Vec<Address>,
     #[command(flatten)]
     pub(crate) consent: Consent,
+    #[command(flatten)]
+    pub(crate) lock: LockArguments,
 }
 
 /// Import an existing resource into the state
@@ -515,6 +511,8 @@ pub(crate) struct Import {
     pub(crate) flag: InstanceFlag,
     #[command(flatten)]
     pub(crate) consent: Consent,
+    #[command(flatten)]
+    pub(crate) lock: LockArguments,
 }
 
 /// Edit, export or import the state
@@ -541,6 +539,8 @@ pub(crate) enum StateCommand {
         flag: InstanceFlag,
         #[command(flatten)]
         consent: Consent,
+        #[command(flatten)]
+        lock: LockArguments,
     },
     /// Remove resources from the state, without deleting them
     Remove {
@@ -551,6 +551,8 @@ pub(crate) enum StateCommand {
         flag: InstanceFlag,
         #[command(flatten)]
         consent: Consent,
+        #[command(flatten)]
+        lock: LockArguments,
     },
     /// Take the protection of resources out of the state
     ///
@@ -564,6 +566,8 @@ pub(crate) enum StateCommand {
         flag: InstanceFlag,
         #[command(flatten)]
         consent: Consent,
+        #[command(flatten)]
+        lock: LockArguments,
     },
     /// Export the state as text, with secrets encrypted
     ///

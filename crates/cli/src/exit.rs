@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use engine::plan_file::PlanFileError;
-use state::StoreError;
+use state::{ExportedError, StoreError};
 
 pub(crate) use engine::Error as CommandError;
 
@@ -98,8 +98,18 @@ impl ErrorAdvice for CommandError {
             }
             CommandError::NotInteractive { help, .. } => one(help),
             CommandError::State(StoreError::Foreign { .. }) => one(
+                "name the place of a state with `--state sqlite:PATH`; for a new state, move this file away",
+            ),
+            CommandError::State(StoreError::Newer { .. }) => one(
                 "name another place with `--state sqlite:PATH`, or use the version of cyan that wrote it",
             ),
+            CommandError::NoKeyFile { file } => vec![format!(
+                "correct the path, or make a key there with `cyan key new {}`",
+                file.display()
+            )],
+            CommandError::Key { place, .. } => vec![format!(
+                "give {place} a whole key, as `cyan key new` writes it; a state needs the key that it was written with"
+            )],
             CommandError::State(StoreError::Damaged { .. }) => {
                 DAMAGED_HELP.map(str::to_owned).to_vec()
             }
@@ -116,7 +126,7 @@ impl ErrorAdvice for CommandError {
             CommandError::State(StoreError::Unreachable { .. }) => one(
                 "check that the folder exists and is writable, or choose another file with `--state sqlite:PATH`",
             ),
-            CommandError::State(StoreError::WrongKey) | CommandError::Key { .. } => {
+            CommandError::State(StoreError::WrongKey) => {
                 one("give the key that was used before, in `CYAN_KEY` or `CYAN_KEY_FILE`")
             }
             CommandError::State(StoreError::KeyMissing) => one(
@@ -126,6 +136,12 @@ impl ErrorAdvice for CommandError {
                 one("make a key with `cyan key new`, or give one in `CYAN_KEY` or `CYAN_KEY_FILE`")
             }
             CommandError::State(StoreError::Moved { .. }) => one("run the command again"),
+            CommandError::Exported {
+                source: ExportedError::NotAState { .. },
+                ..
+            } => one(
+                "name a file of `cyan state export`, `openstack stack abandon` or `pulumi stack export`",
+            ),
             CommandError::Plan { source, .. } => match source {
                 PlanFileError::Newer { .. } => {
                     one("use the version of cyan that made the plan, or stage again with this one")

@@ -27,6 +27,7 @@ mod rendering;
 mod signals;
 mod terminal;
 mod usage;
+mod usage_advice;
 mod view;
 
 use std::process::ExitCode;

@@ -43,13 +43,22 @@ pub(crate) fn print_notices(store: &dyn Store, report: &Report) {
 
 /// Shows a plan.
 pub(crate) fn show(plan: &ShownPlan<'_>, report: &mut Report, with_summary: bool) {
+    let with_steps = !report.terminal.quiet;
+    show_parts(plan, report, with_steps, with_summary);
+}
+
+fn show_parts(
+    plan: &ShownPlan<'_>,
+    report: &mut Report,
+    with_steps: bool,
+    with_summary: bool,
+) {
     if report.is_json() {
         return;
     }
-    let mut text = if report.terminal.quiet {
-        String::new()
-    } else {
-        plan_view::plan(plan, Drawing::on(&report.terminal))
+    let mut text = match with_steps {
+        true => plan_view::plan(plan, Drawing::on(&report.terminal)),
+        false => String::new(),
     };
     if with_summary {
         text.push_str(&plan_view::summary(plan.counts()));
@@ -123,7 +132,12 @@ pub(crate) async fn carry_out(
     }
     let yes = is_saved || running.consent.yes || session.config.yes;
     let is_readable = planned.staged.plan.unread_but_needed().is_empty();
-    present(&planned.staged, report);
+    let asks = !yes && !planned.staged.plan.is_empty() && report.terminal.can_ask();
+    match asks {
+        // A person must see what the question is about, even with `--quiet`.
+        true => show_parts(&planned.staged.plan.shown(), report, true, false),
+        false => present(&planned.staged, report),
+    }
     if !is_readable {
         // The diagnostics of the plan report the failed reads.
         return Ok(Exit::Unusable);
@@ -452,7 +466,7 @@ async fn run(
                 () = signals.next() => {
                     if let Some((wish, words)) = stop_requests.next() {
                         if !views.report.is_json() {
-                            views.live.print_line(words);
+                            views.live.stopping(words);
                         }
                         // Sending fails only if the operation has just ended.
                         let _ = stop.send(wish);

@@ -1,7 +1,7 @@
 //! Errors of the command line itself: as text by `clap`, or as machine output if `--json` is among
 //! the arguments.
 //!
-//! Not here: errors of a command that was parsed (`exit`).
+//! Not here: the advice in them (`usage_advice`), and errors of a command that was parsed (`exit`).
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -15,9 +15,11 @@ use serde_json::{Value, json};
 use crate::arguments::Arguments;
 use crate::exit::Exit;
 use crate::terminal::{ColorChoice, Terminal, escape};
+use crate::usage_advice::advised;
 
 /// Prints the parse error, or the help or version that the arguments request.
-pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
+pub(crate) fn report(error: clap::Error, words: &[OsString]) -> Exit {
+    let error = &advised(error, words);
     let read: Vec<&str> = words
         .iter()
         .skip(1)
@@ -33,9 +35,13 @@ pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
     let _ = match visible(words) {
         None => error.print(),
         // The message quotes arguments with control characters: parse the escaped arguments again.
-        Some(words) => match Arguments::try_parse_from(words) {
-            Err(error) if error.use_stderr() && is_visible(&error.render().to_string()) => {
-                error.print()
+        Some(words) => match Arguments::try_parse_from(&words) {
+            Err(error) if error.use_stderr() => {
+                let error = advised(error, &words);
+                match is_visible(&error.render().to_string()) {
+                    true => error.print(),
+                    false => io::stderr().write_all(escape(&error.render().to_string()).as_bytes()),
+                }
             }
             _ => io::stderr().write_all(escape(&error.render().to_string()).as_bytes()),
         },
@@ -48,13 +54,13 @@ pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
 }
 
 /// Returns the arguments with all control characters escaped; `None` if there are none.
-fn visible(words: &[OsString]) -> Option<Vec<String>> {
+fn visible(words: &[OsString]) -> Option<Vec<OsString>> {
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let clean: Vec<_> = words
         .iter()
         .map(|word| diag::visible_line(word).into_owned())
         .collect();
-    (words != clean).then_some(clean)
+    (words != clean).then(|| clean.into_iter().map(OsString::from).collect())
 }
 
 fn is_visible(text: &str) -> bool {

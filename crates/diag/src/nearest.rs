@@ -59,6 +59,27 @@ pub fn nearest<'a>(
     best.map(|(_, candidate)| candidate)
 }
 
+/// The most names that a help text lists.
+const MOST_LISTED: usize = 8;
+
+/// The advice for an unknown name: a similar one, else the existing ones if they are few, else
+/// `list`, which says what lists them.
+pub fn help_for_unknown(written: &str, existing: &[&str], list: &str) -> String {
+    if let Some(near) = nearest(written, existing.iter().copied()) {
+        return format!("did you mean `{near}`?");
+    }
+    match existing {
+        [] => "there is none".to_owned(),
+        [one] => format!("there is only `{one}`"),
+        many if many.len() <= MOST_LISTED => {
+            let names: Vec<String> = many.iter().map(|name| format!("`{name}`")).collect();
+            let (first, last) = names.split_at(names.len() - 1);
+            format!("there are {} and {}", first.join(", "), last.join(""))
+        }
+        _ => list.to_owned(),
+    }
+}
+
 /// The characters of a name that matter for comparison, in lower case.
 fn plain(name: &str) -> Vec<char> {
     name.chars()
@@ -131,7 +152,7 @@ fn edits(a: &[char], b: &[char], limit: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{help_for_unknown, nearest};
 
     #[test]
     fn finds_what_is_close_and_nothing_else() {
@@ -147,6 +168,20 @@ mod tests {
         assert_eq!(nearest("b", ["a", "B"]), Some("B"));
         assert_eq!(nearest("ABC", ["a-b_c"]), Some("a-b_c"));
         assert_eq!(nearest("größe", ["grösse", "GRÖßE"]), Some("GRÖßE"));
+    }
+
+    #[test]
+    fn advice_for_an_unknown_name_is_a_similar_one_or_those_that_exist() {
+        let help =
+            |written, existing: &[&str]| help_for_unknown(written, existing, "`x` lists them");
+        assert_eq!(help("bukcet", &["bucket", "b"]), "did you mean `bucket`?");
+        assert_eq!(
+            help("zzz", &["bucket", "a", "b"]),
+            "there are `bucket`, `a` and `b`"
+        );
+        assert_eq!(help("zzz", &["bucket"]), "there is only `bucket`");
+        assert_eq!(help("zzz", &[]), "there is none");
+        assert_eq!(help("zzz", &["bucket"; 9]), "`x` lists them");
     }
 
     #[test]

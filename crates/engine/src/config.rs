@@ -32,6 +32,9 @@
 //! Unknown keys are errors. Each provider interprets its own settings.
 
 mod dialects;
+mod instance_table;
+mod instances;
+mod mistakes;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,6 +50,8 @@ use crate::phases::apply::OnFailure;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use self::instance_table::{InstanceConfig, Providers, SettingMistake};
+use self::mistakes::line_and_column;
 use crate::error::Error;
 use crate::installed::Installed;
 use crate::named_file::NamedFile;
@@ -60,8 +65,6 @@ const NAME: &str = "cyan.toml";
 
 /// The key of the sources whose documents may read this machine.
 const LOCAL_ACCESS: &str = "local-access";
-
-type Providers = IndexMap<String, toml::Table>;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -163,13 +166,6 @@ struct ConfigSpans {
     catalog: Vec<toml::Spanned<PathBuf>>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct InstanceConfig {
-    #[serde(default)]
-    providers: Providers,
-}
-
 /// The retention of generations.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -237,10 +233,13 @@ impl Config {
             }
             read => read?,
         };
-        let mut config: Config = toml::from_str(&text).map_err(|error| Error::Config {
-            name: shown.clone(),
-            source: message_without_values(&error, &text).into(),
-            help: None,
+        let mut config: Config = toml::from_str(&text).map_err(|error| {
+            let mistake = mistakes::described(&error, &text);
+            Error::Config {
+                name: shown.clone(),
+                source: mistake.what.into(),
+                help: mistake.help,
+            }
         })?;
         if let Ok(places) = toml::from_str::<ConfigSpans>(&text) {
             config.source.catalog_places = places
@@ -252,7 +251,8 @@ impl Config {
         config.folder = path
             .parent()
             .map_or_else(|| folder.to_owned(), Path::to_owned);
-        let vars = config.vars.iter().map(NamedFile::path);
+        let own = config.instances.values().flat_map(|own| &own.vars);
+        let vars = config.vars.iter().chain(own).map(NamedFile::path);
         let folders = config.projects.values().map(PathBuf::as_path);
         let named = vars.chain(config.catalog.iter().map(PathBuf::as_path));
         for file in named.chain(folders) {
@@ -264,8 +264,9 @@ impl Config {
                 });
             }
         }
-        for file in &mut config.vars {
-            *file = NamedFile::new(config.folder.join(file.path()));
+        let own = config.instances.values_mut().flat_map(|own| &mut own.vars);
+        for file in config.vars.iter_mut().chain(own) {
+            *file = NamedFile::listed_in(&shown, config.folder.join(file.path()));
         }
         for file in config
             .catalog
@@ -328,11 +329,15 @@ impl Config {
         instance: &InstanceName,
         namespace: &str,
         key: Option<&str>,
-        what: &str,
+        (what, help): SettingMistake,
     ) -> Error {
         match self.places().setting_at(instance, &[namespace], key) {
-            Some(at) => self.config_error_at(at, what, None),
-            None => self.config_error(what.to_owned()),
+            Some(at) => self.config_error_at(at, &what, help),
+            None => Error::Config {
+                name: self.file_or_flag(),
+                source: what.into(),
+                help,
+            },
         }
     }
 
@@ -581,11 +586,18 @@ impl Config {
     ) -> Result<IndexMap<Name, Value>, Error> {
         let mut settings: IndexMap<Name, Value> = IndexMap::default();
         let served = self.served_namespaces();
+        let others = self.instances.iter().filter(|(name, _)| *name != instance);
+        for (name, other) in others {
+            if let Some(namespace) = other.providers.keys().find(|namespace| !known(namespace)) {
+                let mistake = instance_table::unknown_provider(namespace);
+                return Err(self.wrong_setting(name, namespace, None, mistake));
+            }
+        }
         let own = self.instances.get(instance).map(|own| &own.providers);
         for (namespace, table) in self.providers.iter().chain(own.into_iter().flatten()) {
             if !known(namespace) {
-                let what = format!("there is no provider `{namespace}`");
-                return Err(self.wrong_setting(instance, namespace, None, &what));
+                let mistake = instance_table::unknown_provider(namespace);
+                return Err(self.wrong_setting(instance, namespace, None, mistake));
             }
             self.add_settings(
                 instance,
@@ -616,11 +628,14 @@ impl Config {
             let mut keys = catalog.keys();
             keys.any(|own| own.as_ref() == namespace)
         };
+        let is_hosted = catalogs.packages().hosted(namespace).is_some();
+        // The catalogue of a hosted package is that of a process, which is not started for this.
+        let catalog = match opened.find(offers) {
+            None if !is_hosted => catalogs.of(namespace),
+            opened => opened,
+        };
         // An unavailable plugin is reported at its first use.
-        let Some(catalog) = opened
-            .find(offers)
-            .filter(|catalog| catalog.unavailable.is_none())
-        else {
+        let Some(catalog) = catalog.filter(|catalog| catalog.unavailable.is_none()) else {
             return Ok(());
         };
         let mut merged = settings
@@ -629,23 +644,13 @@ impl Config {
             .cloned()
             .unwrap_or_default();
         for (key, value) in table {
-            let Some(setting) = catalog
+            let setting = catalog
                 .settings
                 .iter()
-                .find(|setting| setting.name.as_ref() == key)
-            else {
-                let names: Vec<String> = catalog
-                    .settings
-                    .iter()
-                    .map(|setting| format!("`{}`", setting.name))
-                    .collect();
-                let those = if names.is_empty() {
-                    "it has none".to_owned()
-                } else {
-                    format!("it has {}", names.join(", "))
-                };
-                let what = format!("the provider `{written}` has no setting `{key}`; {those}");
-                return Err(self.wrong_setting(instance, written, Some(key), &what));
+                .find(|setting| setting.name.as_ref() == key);
+            let Some(setting) = setting else {
+                let mistake = instance_table::unknown_setting(written, key, catalog);
+                return Err(self.wrong_setting(instance, written, Some(key), mistake));
             };
             let value = self.value(value, &format!("{written}.{key}"))?;
             merged.insert(key.as_str().into(), value.tainted(setting.field.sensitive));
@@ -736,38 +741,6 @@ impl Config {
             }
         })
     }
-}
-
-/// Returns the parser's message with its place, without values of the file, which may be secret.
-/// (The parser quotes the line.)
-fn message_without_values(error: &toml::de::Error, text: &str) -> String {
-    let message = error.message();
-    let message = match message.split_once(": ") {
-        Some((what @ ("invalid type" | "invalid value"), rest)) => {
-            format!(
-                "{what}{}",
-                rest.rfind(", expected").map_or("", |at| &rest[at..])
-            )
-        }
-        _ => message.to_owned(),
-    };
-    let Some(span) = error.span() else {
-        return message;
-    };
-    let (line, column) = line_and_column(text, span.start);
-    format!("line {line}, column {column}: {message}")
-}
-
-/// Returns the line and the column of a byte, both from 1.
-fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let column = before
-        .chars()
-        .rev()
-        .take_while(|letter| *letter != '\n')
-        .count()
-        + 1;
-    (before.matches('\n').count() + 1, column)
 }
 
 /// The places of settings in the file, for errors that a provider reports about its settings.

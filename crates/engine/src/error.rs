@@ -83,6 +83,12 @@ pub enum Error {
         /// The cause.
         source: state::seal::KeyError,
     },
+    /// `CYAN_KEY_FILE` names a file that does not exist.
+    #[error("`CYAN_KEY_FILE` names `{}`, and there is no such file", .file.display())]
+    NoKeyFile {
+        /// The file.
+        file: PathBuf,
+    },
     /// The state cannot be used.
     #[error("the state cannot be used")]
     State(#[source] StoreError),

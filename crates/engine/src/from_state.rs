@@ -20,6 +20,8 @@ pub struct DriftReport {
     pub found: Findings,
     /// The state.
     pub snapshot: Snapshot,
+    /// Whether an operation is running, to which the open intents belong.
+    pub is_held: bool,
 }
 
 impl DriftReport {
@@ -119,7 +121,9 @@ impl Session {
         instance: &InstanceName,
         targets: &[Address],
     ) -> Result<DriftReport, Error> {
-        let snapshot = self.reading().load(instance).await?;
+        let store = self.reading();
+        let snapshot = store.load(instance).await?;
+        let holder = store.info(instance).await?.and_then(|info| info.holder);
         self.refuse_missing_catalogs(&snapshot)?;
         self.library.open_recorded(&snapshot).await;
         let shell = self.shell(instance, &self.root_of(&snapshot))?;
@@ -135,6 +139,7 @@ impl Session {
                 files: Files::new(),
             },
             snapshot,
+            is_held: holder.is_some_and(|holder| holder.is_active()),
         })
     }
 }

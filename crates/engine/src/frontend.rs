@@ -103,6 +103,13 @@ pub enum Notice {
     },
     /// The rollback targets this generation, and no later operation exists.
     AtLastGeneration(u64),
+    /// The request waits for another operation on the instance.
+    WaitsForOperation {
+        /// The instance.
+        instance: InstanceName,
+        /// Who runs the operation.
+        who: Name,
+    },
     /// Old operations could not be removed from the history.
     NotPruned {
         /// The instance.

@@ -220,7 +220,13 @@ impl Session {
         let Some(checked) = document.checked.clone() else {
             return Ok(None);
         };
-        let mut given = self.gather(&checked, document, &Inputs::default(), found)?;
+        let mut given = self.gather(
+            &checked,
+            document,
+            Some(instance),
+            &Inputs::default(),
+            found,
+        )?;
         inputs::keep_previous_inputs(
             &checked.blueprint,
             &mut given,

@@ -1,6 +1,6 @@
 //! Values for the inputs of a document. In order of increasing precedence: environment variables
-//! `CYAN_VAR_NAME`, environment files, files of the configuration, then files and single values in
-//! the order of the request.
+//! `CYAN_VAR_NAME`, environment files, files and values of the configuration, then files and single
+//! values in the order of the request.
 //!
 //! Not here: checks of values (`engine`); questions about missing inputs (the front end).
 
@@ -54,7 +54,7 @@ pub enum InputVariables {
 pub(crate) fn gather(
     blueprint: &Blueprint,
     environment: &IndexMap<Name, Value>,
-    defaults: &[NamedFile],
+    defaults: &[InputSource],
     inputs: &Inputs,
     most: usize,
     files: &mut Files,
@@ -79,8 +79,7 @@ pub(crate) fn gather(
         given.text.shift_remove(name);
         given.typed.insert(name.clone(), value.clone());
     }
-    let defaults = defaults.iter().cloned().map(InputSource::File);
-    for written in defaults.chain(inputs.written.iter().cloned()) {
+    for written in defaults.iter().chain(&inputs.written).cloned() {
         match written {
             InputSource::Text(name, value) => {
                 given.text.insert(name, value);
@@ -133,8 +132,22 @@ pub(crate) fn read_file(
         _ => Err(Error::Unfit {
             name: shown,
             what: "is no map of inputs".to_owned(),
-            help: Some("write it as `name: value` lines, or as a JSON object".to_owned()),
+            help: Some(form_of_inputs(&text).to_owned()),
         }),
+    }
+}
+
+/// What a file of inputs should look like. A file of another tool has lines `name = value`.
+fn form_of_inputs(text: &str) -> &'static str {
+    let lines = text.lines().map(str::trim);
+    let mut written = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let assigns = |line: &str| {
+        let name = line.split_once('=').map(|(name, _)| name.trim_end());
+        name.is_some_and(|name| !name.is_empty() && !name.contains([':', ' ', '"']))
+    };
+    match written.next().is_some_and(assigns) {
+        true => "write `name: value` in place of `name = value`, one input per line",
+        false => "write it as `name: value` lines, or as a JSON object",
     }
 }
 

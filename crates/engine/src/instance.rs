@@ -608,8 +608,15 @@ fn unknown_instance(instance: &InstanceName, all: &[InstanceInfo], session: &Ses
         Some(hint) => diagnostic.help(hint),
         None => diagnostic,
     };
-    let diagnostic =
-        diagnostic.help_nearest(instance.as_str(), all.iter().map(|info| info.name.as_str()));
+    let names: Vec<&str> = all.iter().map(|info| info.name.as_str()).collect();
+    let diagnostic = match names.as_slice() {
+        [] => diagnostic.note("it has no instance"),
+        names => diagnostic.help(diag::help_for_unknown(
+            instance.as_str(),
+            names,
+            "`cyan list` lists the instances",
+        )),
+    };
     Error::Diagnosed(Box::new(diagnostic))
 }
 

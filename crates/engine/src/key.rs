@@ -30,10 +30,7 @@ pub fn sealer() -> Result<Sealer, Error> {
         refuse_tilde(&file)?;
         return match read(&file)? {
             Some(key) => Ok(Sealer::with_key(key)),
-            None => Err(Error::Unreadable {
-                name: file.display().to_string(),
-                source: io::Error::from(io::ErrorKind::NotFound),
-            }),
+            None => Err(Error::NoKeyFile { file }),
         };
     }
     let key = default_key_file()

@@ -153,9 +153,9 @@ impl Session {
         let mut snapshot = self.load_state(&instance, frontend).await?;
         remember_groups(&mut snapshot, groups);
         // Collect the inputs, then read the children whose paths depend on them.
-        let keep = keep_inputs.then_some(&instance);
+        let whose = (&instance, keep_inputs);
         let given = self
-            .collect_inputs(&mut document, &inputs, keep, examine, frontend)
+            .collect_inputs(&mut document, &inputs, whose, examine, frontend)
             .await?;
         let documents = self
             .complete_document(&mut document, &given, &snapshot, frontend)

@@ -16,6 +16,8 @@ use crate::text::read_text;
 #[serde(from = "PathBuf")]
 pub struct NamedFile {
     path: PathBuf,
+    /// The configuration file that names it; `None` for a file of the request.
+    listed_in: Option<Arc<str>>,
     text: Arc<OnceLock<Arc<str>>>,
 }
 
@@ -24,7 +26,16 @@ impl NamedFile {
     pub fn new(path: impl Into<PathBuf>) -> NamedFile {
         NamedFile {
             path: path.into(),
+            listed_in: None,
             text: Arc::default(),
+        }
+    }
+
+    /// Returns the file at a path that the key `vars` of a configuration file names. Reads nothing.
+    pub(crate) fn listed_in(configuration: &str, path: impl Into<PathBuf>) -> NamedFile {
+        NamedFile {
+            listed_in: Some(configuration.into()),
+            ..NamedFile::new(path)
         }
     }
 
@@ -38,7 +49,14 @@ impl NamedFile {
         if let Some(text) = self.text.get() {
             return Ok(text.clone());
         }
-        let text = read_text(&self.path)?;
+        let text = read_text(&self.path).map_err(|error| match (&self.listed_in, error) {
+            (Some(file), Error::Unreadable { name, source }) => Error::Config {
+                name: file.to_string(),
+                source: format!("`vars` names `{name}`, which cannot be read: {source}").into(),
+                help: Some("paths are relative to the configuration file".to_owned()),
+            },
+            (_, error) => error,
+        })?;
         Ok(self.text.get_or_init(|| text.into()).clone())
     }
 }

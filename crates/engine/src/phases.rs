@@ -3,6 +3,7 @@
 
 pub use ::apply::machine::Apply;
 pub use ::apply::model::{ApplyInput, Asking, Effect};
+pub use ::plan::addresses::help_for_address;
 pub use ::plan::drift::{Drift, DriftScan, Drifted, drift, retain_addresses};
 pub use ::plan::model::{
     Action, Batch, ChildChange, ExportAction, ExportChange, LeftAlone, LinkChange,

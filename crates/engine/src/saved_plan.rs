@@ -259,18 +259,24 @@ fn file_differs(path: &Path, shown: &str, recorded: &str) -> Option<Diagnostic> 
     } else {
         read_text(path)
     };
-    let what = match now {
+    let (what, help) = match now {
         Ok(text) if *text == *recorded => return None,
-        Ok(_) => "has changed since the plan was made".to_owned(),
-        Err(_) => format!(
-            "is not there any more, as seen from `{}`",
-            path.parent().unwrap_or(path).display()
+        Ok(_) => (
+            "has changed since the plan was made".to_owned(),
+            "stage again",
+        ),
+        Err(_) => (
+            format!(
+                "is not there any more, as seen from `{}`",
+                path.parent().unwrap_or(path).display()
+            ),
+            "stage again, or name the place of the state with `--state`",
         ),
     };
     Some(
         codes::INPUT_CHANGED
             .new(format!("`{shown}` {what}"))
-            .help("stage again, or name the place of the state with `--state`"),
+            .help(help),
     )
 }
 

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::phases::run::{SettingsPlaces, Shell, call_records};
 use blueprint::Name;
@@ -83,6 +84,8 @@ pub struct Session {
     pub strict: bool,
     /// How deep documents are checked.
     pub depth: CheckDepth,
+    /// How long a request waits for another operation on its instance to end.
+    pub lock_wait: Duration,
     /// Seals and opens secrets.
     sealer: Sealer,
     /// The state, opened for reading at the first request.
@@ -125,6 +128,7 @@ impl Session {
             place,
             strict,
             depth: CheckDepth::default(),
+            lock_wait: Duration::ZERO,
             sealer,
             reader: Mutex::default(),
         })
@@ -153,6 +157,7 @@ impl Session {
             strict,
             depth: CheckDepth::default(),
             sealer: Sealer::with_key([1; 32]),
+            lock_wait: Duration::ZERO,
             reader: Mutex::default(),
         })
     }
@@ -177,6 +182,7 @@ impl Session {
             place,
             strict,
             depth: CheckDepth::default(),
+            lock_wait: Duration::ZERO,
             sealer,
             reader: Mutex::default(),
         })

@@ -4,6 +4,7 @@
 
 use dialect::rules::Reads;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::phases::run::{PlanningEvent, Shell, busy};
 use crate::phases::{
@@ -93,6 +94,9 @@ pub(crate) struct Basis {
     pub(crate) answers: Option<Answers>,
 }
 
+/// The time between two looks at an operation that is waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
 /// Adds the memory of groups that the state does not know.
 pub(crate) fn remember_groups(snapshot: &mut Snapshot, groups: Vec<(Name, Value)>) {
     for (address, value) in groups {
@@ -108,7 +112,8 @@ pub(crate) fn remember_groups(snapshot: &mut Snapshot, groups: Vec<(Name, Value)
 impl Session {
     /// Reads a document and checks it with the inputs of the request, because dialects check some
     /// values. With `keep_inputs` it is checked without inputs: the instance, which has the kept
-    /// ones, is not known yet. `named` is the instance that the request names.
+    /// ones, is not known yet. So it is if the configuration has inputs of instances. `named` is the
+    /// instance that the request names.
     pub(crate) async fn read_and_check(
         &self,
         source: DocumentSource,
@@ -120,10 +125,11 @@ impl Session {
         let companions = self.companions_of(&source, named).await?;
         let source = source.with(&companions)?.with(&inputs.environments)?;
         let mut document = Document::read(source, &self.library, self.installed.clone());
-        let given = if keep_inputs {
+        let is_later = keep_inputs || (named.is_none() && self.config.has_inputs_of_instances());
+        let given = if is_later {
             None
         } else {
-            self.given_so_far(&document, inputs)
+            self.given_so_far(&document, named, inputs)
         };
         document
             .check_again(
@@ -146,6 +152,9 @@ impl Session {
         instance: &InstanceName,
         frontend: &mut dyn Frontend,
     ) -> Result<Snapshot, Error> {
+        if !self.lock_wait.is_zero() {
+            self.refuse_held(instance, frontend).await?;
+        }
         let store = self.reading();
         let mut snapshot = store.load(instance).await?;
         // The operation that held the instance while its state was loaded may have ended since.
@@ -160,20 +169,36 @@ impl Session {
         Ok(snapshot)
     }
 
-    /// Fails if an operation holds an instance, and reports its holder.
+    /// Fails if an operation holds an instance, and reports its holder. Waits first, for at most
+    /// `lock_wait`, until that operation has ended.
     pub(crate) async fn refuse_held(
         &self,
         instance: &InstanceName,
         frontend: &mut dyn Frontend,
     ) -> Result<(), Error> {
-        let now = self.installed.runtime.clock.now();
-        let info = self.reading().info(instance).await?;
-        let Some(holder) = info
-            .and_then(|info| info.holder)
-            .filter(LeaseHolder::is_active)
-        else {
-            return Ok(());
+        let waiting_since = tokio::time::Instant::now();
+        let mut is_waiting = false;
+        let holder = loop {
+            let info = self.reading().info(instance).await?;
+            let holder = info.and_then(|info| info.holder);
+            let Some(holder) = holder.filter(LeaseHolder::is_active) else {
+                return Ok(());
+            };
+            let left = self.lock_wait.saturating_sub(waiting_since.elapsed());
+            if left.is_zero() {
+                break holder;
+            }
+            if !is_waiting {
+                let notice = Notice::WaitsForOperation {
+                    instance: instance.clone(),
+                    who: holder.who.clone(),
+                };
+                self.new_run().notice(notice, frontend);
+                is_waiting = true;
+            }
+            tokio::time::sleep(left.min(LOOK_EVERY)).await;
         };
+        let now = self.installed.runtime.clock.now();
         let found = std::iter::once(busy(instance, Some(&holder), now)).collect();
         frontend.found(&found, &Files::new());
         Err(Error::Held)
@@ -199,12 +224,13 @@ impl Session {
         }
     }
 
-    /// Collects and checks the inputs. `keep` is the instance whose last inputs are kept.
+    /// Collects and checks the inputs of an instance. With `keep`, those of its last operation that
+    /// are not given are kept.
     pub(crate) async fn collect_inputs(
         &self,
         document: &mut Document,
         inputs: &Inputs,
-        keep: Option<&InstanceName>,
+        (instance, keep): (&InstanceName, bool),
         extra_check: Option<ExtraCheck>,
         frontend: &mut dyn Frontend,
     ) -> Result<Given, Error> {
@@ -212,13 +238,13 @@ impl Session {
         let mut found = extra_check
             .map(|examine| examine(document))
             .unwrap_or_default();
-        let mut given = self.gather(&checked, document, inputs, &mut found)?;
+        let mut given = self.gather(&checked, document, Some(instance), inputs, &mut found)?;
         raise_warnings(self.strict, &mut found);
         frontend.found(&found, &document.files);
         if found.has_errors() {
             return Err(Error::Reported);
         }
-        if let Some(instance) = keep {
+        if keep {
             inputs::keep_previous_inputs(
                 &checked.blueprint,
                 &mut given,
@@ -238,9 +264,15 @@ impl Session {
 
     /// Returns the values of the request, before questions to the user; `None` if they cannot be
     /// read, which is reported later.
-    fn given_so_far(&self, document: &Document, inputs: &Inputs) -> Option<Given> {
+    fn given_so_far(
+        &self,
+        document: &Document,
+        instance: Option<&InstanceName>,
+        inputs: &Inputs,
+    ) -> Option<Given> {
         let (mut files, mut found) = (Files::new(), Diagnostics::new());
-        let (environment, defaults) = (&document.environment, &self.config.vars);
+        let defaults = &self.config.inputs_of(instance).ok()?;
+        let environment = &document.environment;
         let blueprint = document.blueprint()?;
         inputs::gather(
             blueprint,
@@ -254,15 +286,17 @@ impl Session {
         .ok()
     }
 
-    /// Collects the given values. Adds mistakes in files of inputs to `found`.
+    /// Collects the given values, for an instance if it is known. Adds mistakes in files of inputs to
+    /// `found`.
     pub(crate) fn gather(
         &self,
         checked: &Checked,
         document: &mut Document,
+        instance: Option<&InstanceName>,
         inputs: &Inputs,
         found: &mut Diagnostics,
     ) -> Result<Given, Error> {
-        let defaults = &self.config.vars;
+        let defaults = &self.config.inputs_of(instance)?;
         let environment = &document.environment;
         inputs::gather(
             &checked.blueprint,
@@ -424,7 +458,7 @@ impl Session {
         let mut given = Given::default();
         if let Some(checked) = document.checked.clone() {
             let mut found = Diagnostics::new();
-            let gathered = self.gather(&checked, &mut document, inputs, &mut found);
+            let gathered = self.gather(&checked, &mut document, None, inputs, &mut found);
             raise_warnings(self.strict, &mut found);
             frontend.found(&found, &document.files);
             match gathered {

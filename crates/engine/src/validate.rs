@@ -236,7 +236,7 @@ impl Session {
             return Ok((document, none));
         };
         let mut found = Diagnostics::new();
-        let given = self.gather(&checked, &mut document, inputs, &mut found);
+        let given = self.gather(&checked, &mut document, None, inputs, &mut found);
         raise_warnings(self.strict, &mut found);
         frontend.found(&found, &document.files);
         let given = given?;

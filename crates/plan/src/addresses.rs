@@ -74,7 +74,7 @@ impl SelectedAddresses {
                     .new(format!(
                         "there is no `{shown}`, neither in the document nor in the state"
                     ))
-                    .help_nearest(&shown, names.iter().map(String::as_str)),
+                    .help(help_for_address(&shown, &names)),
             );
         }
     }
@@ -201,7 +201,19 @@ pub(crate) fn unknown_in_state(address: &Address, snapshot: &Snapshot) -> Diagno
     let names: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
     codes::UNKNOWN_ADDRESS
         .new(format!("there is no `{shown}` in the state"))
-        .help_nearest(&shown, names.iter().map(String::as_str))
+        .help(help_for_address(&shown, &names))
+}
+
+/// The advice for an unknown address, from those that exist. An address has no section in front,
+/// unlike a reference in a document: `resources.NAME`.
+pub fn help_for_address(shown: &str, existing: &[String]) -> String {
+    let exists = |name: &str| existing.iter().any(|existing| existing == name);
+    let name = shown.rsplit_once('.').map(|(_, name)| name);
+    if let Some(name) = name.filter(|name| exists(name)) {
+        return format!("write `{name}`");
+    }
+    let existing: Vec<&str> = existing.iter().map(String::as_str).collect();
+    diag::help_for_unknown(shown, &existing, "`cyan show` lists the resources")
 }
 
 #[cfg(test)]

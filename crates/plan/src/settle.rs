@@ -340,11 +340,16 @@ fn refuse_unused_decisions(
             .map(|settled| settled.address.to_string())
             .collect();
         let shown = address.to_string();
-        found.push(
-            codes::UNKNOWN_ADDRESS
-                .new(format!("no call of `{shown}` was cut off"))
-                .help_nearest(&shown, known.iter().map(String::as_str)),
-        );
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let diagnostic = codes::UNKNOWN_ADDRESS.new(format!("no call of `{shown}` was cut off"));
+        found.push(match known.as_slice() {
+            [] => diagnostic.help("leave the flag out: no call was cut off"),
+            known => diagnostic.help(diag::help_for_unknown(
+                &shown,
+                known,
+                "`cyan show` marks them as interrupted",
+            )),
+        });
     }
 }
 

@@ -54,9 +54,15 @@ pub enum StoreError {
         /// The problem, as a phrase.
         what: String,
     },
-    /// The stored data was written by a newer version, or is not a state.
+    /// The stored data is not a state.
     #[error("{what}")]
     Foreign {
+        /// The problem, as a phrase.
+        what: String,
+    },
+    /// The stored data was written by a newer version.
+    #[error("{what}")]
+    Newer {
         /// The problem, as a phrase.
         what: String,
     },
@@ -107,7 +113,7 @@ impl From<SealError> for StoreError {
             SealError::NoKey => StoreError::NoKey,
             SealError::WrongKey => StoreError::WrongKey,
             SealError::KeyMissing => StoreError::KeyMissing,
-            SealError::Foreign => StoreError::Foreign {
+            SealError::Foreign => StoreError::Newer {
                 what: error.to_string(),
             },
             SealError::NoNonce | SealError::Form(_) => StoreError::Unreachable {

@@ -335,7 +335,7 @@ fn a_newer_format_is_refused_by_a_store_that_is_open() {
         .pragma_update(None, "user_version", 5)
         .unwrap();
     let newer = |error: StoreError| {
-        let StoreError::Foreign { what } = error else {
+        let StoreError::Newer { what } = error else {
             panic!("{error}")
         };
         assert!(

@@ -228,6 +228,7 @@ fn a_damaged_file_is_an_error_wherever_the_damage_is() {
                 Ok(found) => assert!(found.records.len() <= 40),
                 Err(
                     StoreError::Foreign { .. }
+                    | StoreError::Newer { .. }
                     | StoreError::Damaged { .. }
                     | StoreError::Truncated { .. }
                     | StoreError::Unreachable { .. },

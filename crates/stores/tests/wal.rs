@@ -172,6 +172,7 @@ impl JournaledStore {
 fn read_revision(path: &Path, at: &[Whole], what: &str) -> Result<u64, String> {
     let refused = |error: StoreError| match error {
         StoreError::Foreign { what }
+        | StoreError::Newer { what }
         | StoreError::Damaged { what }
         | StoreError::Truncated { what } => what,
         other => panic!("{what}: {other}: {:?}", std::error::Error::source(&other)),

@@ -11,7 +11,7 @@ use state::InstanceName;
 
 use super::inputs::Inputs;
 use super::path::path;
-use super::values::{DriftPolicy, on_failure, wait_time};
+use super::values::{DriftPolicy, number_of_steps, on_failure, wait_time};
 
 /// The flag that selects an instance.
 #[derive(Clone, Debug, Args)]
@@ -48,6 +48,21 @@ pub(crate) enum PlanFormat {
     Text,
     /// A comment for a review, with folded changes
     Markdown,
+}
+
+/// Whether a command waits for another operation.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct LockArguments {
+    /// Wait this long for another operation on the instance to end, such as `10m` [default: 0s]
+    #[arg(long, value_name = "DURATION", value_parser = wait_time)]
+    lock_wait: Option<Duration>,
+}
+
+impl LockArguments {
+    /// The time to wait.
+    pub(crate) fn wait(self) -> Duration {
+        self.lock_wait.unwrap_or_default()
+    }
 }
 
 /// How secrets are shown.
@@ -160,6 +175,12 @@ pub(crate) struct PlanArguments {
     /// Fail if a resource would change
     #[arg(long)]
     pub(crate) expect_no_changes: bool,
+    /// Stop after this resource; the next deploy continues
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) until: Option<Address>,
+    /// Reuse the inputs of the last deploy that are not given now
+    #[arg(long)]
+    pub(crate) keep_vars: bool,
 }
 
 impl PlanArguments {
@@ -171,6 +192,7 @@ impl PlanArguments {
             replace: self.replace.clone(),
             renew: self.renew.clone(),
             drift: self.drifted.policy(),
+            until: self.until.clone(),
             ..Options::default()
         };
         self.part.restrict(options)
@@ -182,6 +204,8 @@ impl PlanArguments {
             || self.drifted.drift.is_some()
             || self.part.is_given()
             || self.expect_no_changes
+            || self.keep_vars
+            || self.until.is_some()
             || !(self.target.is_empty() && self.replace.is_empty() && self.renew.is_empty())
     }
 }
@@ -191,8 +215,10 @@ impl PlanArguments {
 pub(crate) struct ApplyArguments {
     #[command(flatten)]
     pub(crate) consent: Consent,
+    #[command(flatten)]
+    pub(crate) lock: LockArguments,
     /// Limit the number of concurrent steps [default: 16]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = number_of_steps)]
     pub(crate) parallelism: Option<u16>,
     /// Limit the time to wait until objects that others make ready, such as those of Kubernetes,
     /// are ready; 0s to not wait [default: 10m]
@@ -207,6 +233,7 @@ impl From<Consent> for ApplyArguments {
     fn from(consent: Consent) -> ApplyArguments {
         ApplyArguments {
             consent,
+            lock: LockArguments::default(),
             parallelism: None,
             wait: None,
             on_failure: None,

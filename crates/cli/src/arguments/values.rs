@@ -53,6 +53,12 @@ pub(super) fn wait_time(text: &str) -> Result<Duration, String> {
     blueprint::parse_duration(text).map_err(wrong)
 }
 
+/// Parses a number of concurrent steps. The error is a message.
+pub(super) fn number_of_steps(text: &str) -> Result<u16, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "write a number from 1 to 65535".to_owned())
+}
+
 /// `NAME.KEY=VALUE`: a setting of a provider.
 #[derive(Clone, Debug)]
 pub(crate) struct ProviderSetting {

@@ -1,7 +1,6 @@
 //! `cyan deploy`: deploys a document or a saved plan.
 
-use engine::{DocumentSource, StageRequest, StagedDocument};
-use engine::{Options, plan_file};
+use engine::{DocumentSource, StageRequest, StagedDocument, plan_file};
 
 use crate::arguments::{Deploy, Global};
 use crate::exit::{CommandError, Exit};
@@ -18,14 +17,12 @@ pub(crate) async fn run(
         return deploy_saved(source, arguments, global, report).await;
     }
     let mut session = open::session_in(global, &source.project_folder(), report)?;
+    session.lock_wait = arguments.running.lock.wait();
     let request = StageRequest {
         instance: arguments.flag.instance,
         inputs: arguments.inputs.0,
-        keep_inputs: arguments.keep_vars,
-        options: Options {
-            until: arguments.until,
-            ..arguments.planning.options()
-        },
+        keep_inputs: arguments.planning.keep_vars,
+        options: arguments.planning.options(),
         ..StageRequest::new(source)
     };
     let expects_none = arguments.planning.expect_no_changes;
@@ -52,14 +49,13 @@ async fn deploy_saved(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let given =
-        !arguments.inputs.0.written.is_empty() || arguments.keep_vars || arguments.until.is_some();
-    if given || arguments.planning.is_given() {
+    if !arguments.inputs.0.written.is_empty() || arguments.planning.is_given() {
         return Err(CommandError::usage(
             "a kept plan has its inputs and was made already; only a document takes these flags",
         ));
     }
     let mut session = open::session_for_nearest_state(global, report)?;
+    session.lock_wait = arguments.running.lock.wait();
     let plan = session.read_plan(&source, arguments.flag.instance.as_ref())?;
     session.refuse_stale(&plan, report).await?;
     if let Some(folder) = plan.folder(&session.place) {
@@ -67,6 +63,7 @@ async fn deploy_saved(
         let place = session.place.clone();
         session = open::session_in(global, &folder, report)?;
         session.place = place;
+        session.lock_wait = arguments.running.lock.wait();
     }
     let (planned, files) = session.stage_saved(plan, report).await?;
     operation::carry_out(

@@ -40,6 +40,7 @@ pub(crate) async fn from_state(
     let (mut session, instance) =
         open::session_and_instance(selection.file.as_deref(), &selection.flag, global, report)
             .await?;
+    session.lock_wait = running.lock.wait();
     let planned = session.stage_state(instance, options, report).await?;
     operation::carry_out(planned, &Files::new(), false, &mut session, running, report).await
 }

@@ -3,7 +3,7 @@
 use engine::{Drift as How, Drifted};
 use engine::{DriftReport, json};
 
-use crate::arguments::{Drift, Global, Refresh};
+use crate::arguments::{Drift, Global, LockArguments, Refresh};
 use crate::commands::refresh;
 use crate::exit::{CommandError, Exit};
 use crate::open;
@@ -22,6 +22,7 @@ pub(crate) async fn run(
             selection: arguments.selection,
             target: arguments.target,
             consent: arguments.consent,
+            lock: LockArguments::default(),
         };
         return refresh::run(arguments, global, report).await;
     }
@@ -34,6 +35,7 @@ pub(crate) async fn run(
         scan,
         found,
         snapshot,
+        is_held,
     } = &drift;
     report.diagnostics(&found.diagnostics, &found.files);
     let [drifted, vanished] = drift.counts();
@@ -51,9 +53,12 @@ pub(crate) async fn run(
             "whether it has drifted is not known",
         ));
         for address in snapshot.open.keys() {
-            report.terminal.write_message(format!(
-                "{address}: an earlier operation was cut off here; `cyan stage` reads the outcome"
-            ));
+            report.terminal.write_message(match is_held {
+                true => format!("{address}: an operation is running and works on it"),
+                false => format!(
+                    "{address}: an earlier operation was cut off here; `cyan stage` reads the outcome"
+                ),
+            });
         }
         text.push_str(&format!("{drifted} drifted, {vanished} vanished\n"));
         report.terminal.write_result(&text);

@@ -19,6 +19,7 @@ pub(crate) async fn run(
         address,
         flag,
         consent,
+        lock,
     } = arguments;
     if id.is_empty() {
         return Err(CommandError::usage(
@@ -27,6 +28,7 @@ pub(crate) async fn run(
     }
     let (mut session, instance) =
         resolve_instance(&InstanceTarget::MayBeNew(flag, None), global, report).await?;
+    session.lock_wait = lock.wait();
     let request = ImportRequest {
         type_name: type_name.into(),
         id: id.into(),

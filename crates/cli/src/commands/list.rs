@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use blueprint::format_duration;
 use engine::inspect::{Instances, status};
-use engine::json;
 use engine::run::Clock;
+use engine::{Session, json};
 use state::InstanceInfo;
 
 use crate::arguments::{Global, List};
@@ -25,6 +25,7 @@ pub(crate) async fn run(
         report,
     )?;
     let instances = session.instances(arguments.all).await?;
+    refuse_missing_folder(global, &session)?;
     let now = Clock::System.now();
     if report.is_json() {
         report.set_result(json::instances(&instances));
@@ -87,6 +88,24 @@ pub(crate) async fn run(
         ));
     }
     Ok(Exit::Done)
+}
+
+/// Fails if the user names a state in a folder that does not exist: the name is mistyped.
+fn refuse_missing_folder(global: &Global, session: &Session) -> Result<(), CommandError> {
+    let file = session
+        .place
+        .file
+        .as_ref()
+        .filter(|_| global.state.is_some());
+    let folder = file.and_then(|file| file.parent());
+    match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        None => Ok(()),
+        Some(folder) => Err(CommandError::Unfit {
+            name: folder.display().to_string(),
+            what: "is no folder, so there is no state in it".to_owned(),
+            help: Some("correct the path after `--state` or in `CYAN_STATE`".to_owned()),
+        }),
+    }
 }
 
 /// The status of an instance, with the breakpoints at which it waits.

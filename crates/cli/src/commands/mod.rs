@@ -58,7 +58,7 @@ pub(crate) fn run() -> Exit {
     let words: Vec<OsString> = std::env::args_os().collect();
     let arguments = match Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
-        Err(error) => return usage::report(&error, &words),
+        Err(error) => return usage::report(error, &words),
     };
     let Arguments { global, command } = arguments;
     let terminal = Terminal::new(

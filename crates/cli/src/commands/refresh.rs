@@ -2,7 +2,7 @@
 
 use engine::{Options, StateEdit};
 
-use crate::arguments::{Global, Refresh};
+use crate::arguments::{ApplyArguments, Global, Refresh};
 use crate::commands::destroy::from_state;
 use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
@@ -19,12 +19,9 @@ pub(crate) async fn run(
         targets: arguments.target,
         ..Options::default()
     };
-    from_state(
-        &arguments.selection,
-        options,
-        &arguments.consent.into(),
-        global,
-        report,
-    )
-    .await
+    let running = ApplyArguments {
+        lock: arguments.lock,
+        ..arguments.consent.into()
+    };
+    from_state(&arguments.selection, options, &running, global, report).await
 }

@@ -14,6 +14,7 @@ pub(crate) async fn run(
 ) -> Result<Exit, CommandError> {
     let (mut session, instance) =
         open::session_and_instance(None, &arguments.flag, global, report).await?;
+    session.lock_wait = arguments.running.lock.wait();
     let generation = arguments.generation.map(Generation);
     let (planned, files) = session
         .rollback(instance, generation, arguments.refresh.wanted(), report)

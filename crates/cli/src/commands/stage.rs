@@ -27,6 +27,7 @@ pub(crate) async fn run(
     let request = StageRequest {
         instance: arguments.flag.instance,
         inputs: arguments.inputs.0,
+        keep_inputs: arguments.planning.keep_vars,
         options: arguments.planning.options(),
         ..StageRequest::new(source)
     };
@@ -39,18 +40,35 @@ pub(crate) async fn run(
         return Ok(Exit::Unusable);
     }
     kept_plan::present(&staged.plan.shown(), arguments.format, report);
+    say_what_next(&staged, arguments.out.as_deref(), report);
     if arguments.planning.expect_no_changes {
         operation::refuse_changes(&staged)?;
     }
+    Ok(exit(&staged, arguments.exit_code))
+}
+
+/// The exit code for a plan, which says with `tells_differences` whether anything would change.
+fn exit(staged: &Staged, tells_differences: bool) -> Exit {
     let partial = !staged.plan.answers.unread.is_empty();
-    let differs = !staged.plan.is_empty();
-    Ok(match arguments.exit_code {
-        _ if needed => Exit::Unusable,
-        true if differs => Exit::Differences,
+    match tells_differences {
+        _ if !staged.plan.unread_but_needed().is_empty() => Exit::Unusable,
+        true if !staged.plan.is_empty() => Exit::Differences,
         // Some resources could not be read, so they may differ.
         true if partial => Exit::Unusable,
         _ => Exit::Done,
-    })
+    }
+}
+
+/// Says on a terminal which command carries the plan out.
+fn say_what_next(staged: &Staged, out: Option<&Path>, report: &Report) {
+    if !report.terminal.is_watched() || report.terminal.quiet || report.is_json() {
+        return;
+    }
+    report.terminal.write_message(match out {
+        _ if staged.plan.is_empty() => "No changes.".to_owned(),
+        Some(out) => format!("`cyan deploy {}` does exactly this.", out.display()),
+        None => "`cyan deploy` with the same arguments does this.".to_owned(),
+    });
 }
 
 /// Shows a saved plan.

@@ -17,7 +17,7 @@ use state::seal::Sealer;
 use state::{Assurance, Damage, Exported, InstanceName, Pruned, StoreError, VerifiedInstance};
 
 use super::adopt::AdoptInputs;
-use crate::arguments::{Consent, Global, InstanceFlag, State, StateCommand};
+use crate::arguments::{Consent, Global, InstanceFlag, LockArguments, State, StateCommand};
 use crate::exit::{CommandError, Exit};
 use crate::out_file::may_be_replaced;
 use crate::view::report::Report;
@@ -42,25 +42,28 @@ pub(crate) async fn run(
             to,
             flag,
             consent,
+            lock,
         } => {
             let options = state_edit_options(StateEdit::Move(vec![(from, to)]));
-            change(flag, options, consent, global, report).await
+            change(flag, options, (consent, lock), global, report).await
         }
         StateCommand::Remove {
             addresses,
             flag,
             consent,
+            lock,
         } => {
             let options = state_edit_options(StateEdit::Remove(addresses));
-            change(flag, options, consent, global, report).await
+            change(flag, options, (consent, lock), global, report).await
         }
         StateCommand::Unprotect {
             addresses,
             flag,
             consent,
+            lock,
         } => {
             let options = state_edit_options(StateEdit::Unprotect(addresses));
-            change(flag, options, consent, global, report).await
+            change(flag, options, (consent, lock), global, report).await
         }
         StateCommand::Export {
             file,
@@ -356,12 +359,13 @@ pub(crate) async fn resolve_instance(
 async fn change(
     flag: InstanceFlag,
     options: Options,
-    consent: Consent,
+    (consent, lock): (Consent, LockArguments),
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (mut session, instance) =
         resolve_instance(&InstanceTarget::Existing(flag), global, report).await?;
+    session.lock_wait = lock.wait();
     let planned = session.stage_state(instance, options, report).await?;
     operation::carry_out(
         planned,

@@ -1,5 +1,6 @@
 //! The progress of an operation. On a terminal, a list with the running steps, their age, a count
-//! and an estimate is below the event lines. In a pipe there are only the event lines.
+//! and an estimate is below the event lines. In a pipe there are only the event lines, and from time
+//! to time a line for each step that runs for long.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -15,6 +16,9 @@ const LISTED: usize = 8;
 /// The minimum number of finished steps and the minimum elapsed time for an estimate.
 const ENOUGH: (u64, Duration) = (3, Duration::from_secs(3));
 
+/// The time between two lines about the running steps in a pipe.
+const HEARTBEAT: Duration = Duration::from_secs(30);
+
 /// Shows the events of an operation.
 pub(crate) struct Live {
     /// Whether running steps are listed below the event lines; `list_lines` is the current number
@@ -27,6 +31,9 @@ pub(crate) struct Live {
     calls: u64,
     done: u64,
     began: Instant,
+    /// Whether the user has asked to stop: then the rest is not done, and takes no time.
+    is_stopping: bool,
+    heartbeat: Instant,
     waiting: String,
 }
 
@@ -42,8 +49,16 @@ impl Live {
             calls: 0,
             done: 0,
             began: Instant::now(),
+            is_stopping: false,
+            heartbeat: Instant::now(),
             waiting: String::new(),
         }
+    }
+
+    /// Shows that the user has asked to stop.
+    pub(crate) fn stopping(&mut self, line: &str) {
+        self.is_stopping = true;
+        self.print_line(line);
     }
 
     /// Shows an event.
@@ -100,9 +115,35 @@ impl Live {
         self.write();
     }
 
-    /// Redraws the list.
+    /// Redraws the list. In a pipe, writes a line for each step that runs for long.
     pub(crate) fn tick(&mut self) {
+        if !self.listed && !self.quiet {
+            self.beat(Instant::now());
+        }
         self.write();
+    }
+
+    /// Adds the lines about long steps, if it is time for them.
+    fn beat(&mut self, now: Instant) {
+        if now.saturating_duration_since(self.heartbeat) < HEARTBEAT {
+            return;
+        }
+        self.heartbeat = now;
+        let age = |since: &Instant| now.saturating_duration_since(*since);
+        let long = self.running.iter();
+        let long: Vec<_> = long
+            .filter(|(_, (_, since))| age(since) >= HEARTBEAT)
+            .collect();
+        for (address, (doing, since)) in long.iter().take(LISTED) {
+            let age = Duration::from_secs(age(since).as_secs());
+            let line = format!("{address}: still {doing}, {}\n", format_duration(age));
+            self.waiting.push_str(&diag::visible_line(line.trim_end()));
+            self.waiting.push('\n');
+        }
+        if long.len() > LISTED {
+            let more = format!("and {} more\n", long.len() - LISTED);
+            self.waiting.push_str(&more);
+        }
     }
 
     /// Ends the view and removes the list.
@@ -171,7 +212,8 @@ impl Live {
                 format_duration(Duration::from_secs(elapsed.as_secs()))
             ));
         }
-        if let Some(left) = estimate(self.done, self.calls, elapsed) {
+        let left = estimate(self.done, self.calls, elapsed);
+        if let Some(left) = left.filter(|_| !self.is_stopping) {
             line.push_str(&format!(", about {} left", format_duration(left)));
         }
         line
@@ -191,6 +233,39 @@ fn estimate(done: u64, calls: u64, elapsed: Duration) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_that_runs_for_long_has_a_line_every_half_minute_in_a_pipe() {
+        let mut terminal = Terminal::new(terminal::ColorChoice::Never, false, false, false);
+        terminal.quiet = false;
+        let mut live = Live::new(&terminal);
+        let began = Instant::now();
+        let address: Address = "slow".parse().unwrap();
+        live.running.insert(address, ("creating", began));
+        live.heartbeat = began;
+        live.beat(began + Duration::from_secs(29));
+        assert_eq!(live.waiting, "");
+        live.beat(began + Duration::from_secs(31));
+        assert_eq!(live.waiting, "slow: still creating, 31s\n");
+        live.beat(began + Duration::from_secs(40));
+        assert_eq!(live.waiting.lines().count(), 1);
+        live.beat(began + Duration::from_secs(95));
+        assert_eq!(
+            live.waiting.lines().last(),
+            Some("slow: still creating, 1m35s")
+        );
+    }
+
+    #[test]
+    fn there_is_no_estimate_once_the_user_has_asked_to_stop() {
+        let terminal = Terminal::new(terminal::ColorChoice::Never, false, false, false);
+        let mut live = Live::new(&terminal);
+        (live.done, live.calls) = (20, 100);
+        live.began = Instant::now().checked_sub(Duration::from_secs(10)).unwrap();
+        assert!(live.count().contains("left"));
+        live.is_stopping = true;
+        assert!(!live.count().contains("left"));
+    }
 
     #[test]
     fn estimate_needs_finished_steps_and_elapsed_time() {

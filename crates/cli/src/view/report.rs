@@ -540,6 +540,9 @@ pub(crate) fn in_words(notice: &Notice) -> String {
         Notice::AtLastGeneration(number) => format!(
             "Generation {number} is the last one that ended well, and nothing came after it. To go back further, name one: `cyan history` lists them."
         ),
+        Notice::WaitsForOperation { instance, who } => {
+            format!("Waiting for the operation of {who} on `{instance}`.")
+        }
         Notice::NotPruned { instance, why } => {
             format!("The history of `{instance}` was not pruned: {why}.")
         }

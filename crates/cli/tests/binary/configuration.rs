@@ -171,11 +171,12 @@ fn page_on_the_configuration_is_correct() {
     place.write("shop/cyan.toml", "bogus = 1\n");
     let said = place.ends(1, &["-C", "shop", "stage"]).err;
     let known = said
-        .split("expected one of ")
+        .split("the keys here are ")
         .nth(1)
         .and_then(|rest| rest.lines().next())
         .unwrap();
-    for key in known.split(", ").map(|key| key.trim_matches('`')) {
+    let keys = known.split(", ").flat_map(|keys| keys.split(" and "));
+    for key in keys.map(|key| key.trim_matches('`')) {
         let forms = [format!("{key} = "), format!("[{key}."), format!("[{key}]")];
         assert!(
             forms.iter().any(|form| page.contains(form)),

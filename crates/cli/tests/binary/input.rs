@@ -265,9 +265,9 @@ fn the_configuration_gives_defaults_and_nothing_unknown() {
     assert!(place.has("place/s.db"));
     assert!(place.ends(0, &["list"]).out.contains("named"));
     for (text, says) in [
-        ("bogus = 1", "unknown field `bogus`"),
+        ("bogus = 1", "unknown key `bogus`"),
         ("parallelism = 0", "expected a number from 1 to 65535"),
-        ("on-failure = \"panic\"", "unknown variant `panic`"),
+        ("on-failure = \"panic\"", "`on-failure` cannot be `panic`"),
         ("[providers.nope]", "there is no provider `nope`"),
         ("[providers.test]\nx = 1", "has no setting `x`"),
         ("[instances.\"a/b\"]", "no name for an instance"),

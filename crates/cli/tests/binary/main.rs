@@ -57,3 +57,4 @@ mod stuck;
 mod terminal;
 mod terraform;
 mod types;
+mod wrong_usage;

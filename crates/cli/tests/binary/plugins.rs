@@ -163,8 +163,8 @@ fn mistakes_in_the_table_of_a_package_name_their_place() {
         ),
         (
             "kind = \"pulumi\"\npath = \"x\"\nmemory = 5",
-            "line 4, column 10: invalid type, expected a string",
-            "",
+            "line 4, column 10: `plugins.shop.memory` must be a text",
+            "put the value in quotes",
         ),
     ] {
         place.write("cyan.toml", format!("[plugins.shop]\n{table}\n"));

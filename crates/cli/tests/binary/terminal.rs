@@ -382,3 +382,37 @@ fn ctrl_c_at_a_question_ends_the_command() {
         "{shown}"
     );
 }
+
+#[test]
+fn a_quiet_deploy_shows_what_it_asks_about() {
+    let text = "version: 2023-04-20\nresources:\n  f: {type: local/file, spec: {path: made.txt, content: x}}\n";
+    let place = Place::with("blueprint.yaml", text);
+    let Some((code, shown)) = answered(&place, "deploy -q", &[("Do it?", "y\r")]) else {
+        return eprintln!("not tested: there is no `script` here");
+    };
+    assert_eq!(code, Some(0), "{shown}");
+    let (before, _) = shown.split_once("Do it?").unwrap();
+    assert!(before.contains("f local/file create"), "{shown}");
+    assert!(place.has("made.txt"));
+}
+
+#[test]
+fn stage_says_on_a_terminal_what_comes_next() {
+    let text = "version: 2023-04-20\nresources:\n  f: {type: local/file, spec: {path: made.txt, content: x}}\n";
+    let place = Place::with("blueprint.yaml", text);
+    let Some((_, shown)) = answered(&place, "stage", &[]) else {
+        return eprintln!("not tested: there is no `script` here");
+    };
+    assert!(
+        shown.contains("`cyan deploy` with the same arguments does this."),
+        "{shown}"
+    );
+    let (_, shown) = answered(&place, "stage --out it.plan", &[]).unwrap();
+    assert!(
+        shown.contains("`cyan deploy it.plan` does exactly this."),
+        "{shown}"
+    );
+    place.ends(0, &["deploy", "-y"]);
+    let (_, shown) = answered(&place, "stage", &[]).unwrap();
+    assert!(shown.contains("No changes."), "{shown}");
+}

@@ -30,12 +30,19 @@ impl Session {
 }
 
 impl Exports {
-    /// Returns one value. The error for an unknown name proposes a similar one.
+    /// Returns one value. The error for an unknown name proposes a similar one, or lists the names.
     pub fn get(&self, name: &str) -> Result<&Value, Error> {
         self.values.get(name).ok_or_else(|| Error::Usage {
             message: format!("`{}` exports no `{name}`", self.instance),
-            help: diag::nearest(name, self.values.keys().map(|name| name.as_ref()))
-                .map(|near| format!("did you mean `{near}`?")),
+            help: Some(self.help_for(name)),
         })
+    }
+
+    fn help_for(&self, name: &str) -> String {
+        let names: Vec<&str> = self.values.keys().map(AsRef::as_ref).collect();
+        match names.as_slice() {
+            [] => "declare it under `exports` in the document, and deploy".to_owned(),
+            names => diag::help_for_unknown(name, names, "`cyan exports` lists them"),
+        }
     }
 }

@@ -12,6 +12,7 @@ use state::{
 use super::waiting::{Pending, Waiting};
 use crate::codes;
 use crate::error::Error;
+use crate::phases::help_for_address;
 use crate::session::Session;
 
 /// The maximum number of journal entries to search for the reason of a failure.
@@ -133,12 +134,11 @@ impl Session {
         let names: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
         let diagnostic = codes::UNKNOWN_ADDRESS
             .new(format!("there is no `{place}` in `{instance}`"))
-            .help_nearest(place, names.iter().map(String::as_str));
-        Err(Error::Diagnosed(Box::new(if diagnostic.help.is_empty() {
-            diagnostic.help("`cyan show` lists the elements")
-        } else {
-            diagnostic
-        })))
+            .help(match names.is_empty() {
+                true => "deploy first: it has no resource".to_owned(),
+                false => help_for_address(place, &names),
+            });
+        Err(Error::Diagnosed(Box::new(diagnostic)))
     }
 }
 

@@ -95,10 +95,7 @@ impl Library {
             .map(|catalog| list(catalog, name))
             .collect();
         if below.is_empty() {
-            Err(unknown(
-                name,
-                catalogs.namespaces().chain(catalogs.transform_names()),
-            ))
+            Err(unknown_word(name, catalogs))
         } else {
             Ok(Types::Lists(below))
         }
@@ -129,6 +126,9 @@ fn group<'c>(catalogs: &'c Catalogs, name: &str) -> Option<&'c Catalog> {
     (!is_type && has_below(catalog, name)).then_some(catalog.as_ref())
 }
 
+/// The most types that an error about a word names.
+const MOST_NAMED: usize = 4;
+
 fn has_below(catalog: &Catalog, name: &str) -> bool {
     let below = plain_name(name);
     let mut names = catalog
@@ -142,6 +142,31 @@ fn is_below(one: &str, plain: &str) -> bool {
     let one = plain_name(one);
     let rest = one.strip_prefix(plain.trim_end_matches(['/', ':']));
     rest.is_some_and(|rest| rest.starts_with('/') || rest.starts_with("::"))
+}
+
+/// The error for a word that is neither a namespace nor a type. The last part of the name of a type
+/// is not enough: the error names the whole.
+fn unknown_word(word: &str, catalogs: &Catalogs) -> Error {
+    let names = catalogs.iter().flat_map(|catalog| {
+        let resources = catalog.resource_type_names();
+        resources.chain(catalog.data_source_type_names())
+    });
+    let is_last = |name: &&str| {
+        let last = name.rsplit(['/', ':']).next();
+        last.is_some_and(|last| last.eq_ignore_ascii_case(word))
+    };
+    let mut named: Vec<&str> = names.filter(is_last).collect();
+    named.sort_unstable();
+    named.dedup();
+    if named.is_empty() || named.len() > MOST_NAMED {
+        let known = catalogs.namespaces().chain(catalogs.transform_names());
+        return unknown(word, known);
+    }
+    let named: Vec<String> = named.iter().map(|name| format!("`{name}`")).collect();
+    Error::Usage {
+        message: format!("no provider offers `{word}`"),
+        help: Some(format!("did you mean {}?", named.join(" or "))),
+    }
 }
 
 fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Error {

@@ -50,6 +50,10 @@ fn notice(notice: &Notice) -> Json {
         Notice::AtLastGeneration(generation) => {
             ("at-last-generation", json!({"generation": generation}))
         }
+        Notice::WaitsForOperation { instance, who } => (
+            "waits-for-operation",
+            json!({"instance": instance, "who": who}),
+        ),
         Notice::NotPruned { instance, why } => {
             ("not-pruned", json!({"instance": instance, "reason": why}))
         }

@@ -450,7 +450,7 @@ fn mistakes_in_tables_of_plugins_have_a_position() {
         ),
         (
             "[plugins.sky]\nkind = \"pulumi\"\npath = \"x\"\ncolour = 1",
-            "line 4, column 1: unknown field `colour`, expected one of `kind`, `path`, `package`, `schema`, `source`, `version`, `arguments`, `env`, `memory`, `start-within`, `settings`",
+            "line 4, column 1: unknown key `colour`",
         ),
         (
             "[plugins.sky]\nkind = \"pulumi\"\npath = \"x\"\npackage = \"a:b\"",
@@ -477,7 +477,7 @@ fn mistakes_in_tables_of_plugins_have_a_position() {
         ),
         (
             "[plugins.sky]\nkind = 1",
-            "line 2, column 8: invalid type, expected a string",
+            "line 2, column 8: `plugins.sky.kind` must be a text",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -142,6 +142,24 @@ pub fn inputs_known(
     values
 }
 
+/// How to write a value of the type of an input as text. A secret value is not hinted at.
+fn form_of_text(text: &str, input: &Input) -> String {
+    let word = text.trim().to_ascii_lowercase();
+    let form = match &input.ty {
+        Type::Bool => match word.as_str() {
+            "yes" | "y" | "on" | "1" if !input.secret => "write `true`",
+            "no" | "n" | "off" | "0" if !input.secret => "write `false`",
+            _ => "write `true` or `false`",
+        },
+        Type::Int => "write digits, such as `3`",
+        Type::Float => "write a number, such as `1.5`",
+        Type::List(_) => "write a JSON array, such as `[\"a\", \"b\"]`",
+        Type::Map(_) | Type::Object(_) => "write a JSON object, such as `{\"a\": 1}`",
+        _ => "write it as JSON",
+    };
+    form.to_owned()
+}
+
 fn value_of(
     name: &Name,
     input: &Input,
@@ -163,7 +181,8 @@ fn value_of(
                             "the value given for `{name}` is no {}{shown}",
                             input.ty
                         ))
-                        .label(input.span, format!("declared as {}", input.ty)),
+                        .label(input.span, format!("declared as {}", input.ty))
+                        .help(form_of_text(text, input)),
                 );
                 return None;
             }

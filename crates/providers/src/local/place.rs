@@ -192,6 +192,12 @@ pub(super) fn failed(verb: &str, path: &Path, error: &io::Error) -> ProviderErro
         _ => ErrorKind::Permanent,
     };
     let words = match error.kind() {
+        // `/proc` says so of every new file.
+        io::ErrorKind::NotFound if ["write into", "make the folder"].contains(&verb) => {
+            let mut existing = path.ancestors();
+            let folder = existing.find(|above| above.is_dir()).unwrap_or(path);
+            format!("`{}` takes no new files or folders", folder.display())
+        }
         io::ErrorKind::NotFound => "it is not there".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::NotADirectory => "a part of the path is not a folder".to_owned(),

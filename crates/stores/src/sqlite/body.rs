@@ -98,7 +98,7 @@ pub(super) fn read_entry(
         "outcome" => EntryKind::Outcome(Arc::new(read(sealer, place, sealed, text)?)),
         "finished" => EntryKind::Finished(Arc::new(read(sealer, place, sealed, text)?)),
         other => {
-            return Err(StoreError::Foreign {
+            return Err(StoreError::Newer {
                 what: format!("an entry of the journal is of an unknown kind `{other}`"),
             });
         }

@@ -611,7 +611,7 @@ pub(super) fn newer(path: &Path, format: i64) -> StoreError {
         "`{}` was written by a newer version (format {format}, this one reads up to {FORMAT})",
         path.display()
     );
-    StoreError::Foreign { what }
+    StoreError::Newer { what }
 }
 
 /// Switches to WAL. Retries, because SQLite does not wait if two processes switch a new file at

@@ -431,6 +431,7 @@ fn error_kind(error: &StoreError) -> &'static str {
             _ => "unreachable",
         },
         StoreError::Foreign { .. } => "foreign",
+        StoreError::Newer { .. } => "newer",
         StoreError::Damaged { .. } | StoreError::Truncated { .. } => "damaged",
         StoreError::WrongKey | StoreError::KeyMissing => "wrong key",
         StoreError::NoKey => "no key",

@@ -133,8 +133,37 @@ impl ConsoleSession {
                     help: Some("`:help` says what there is".to_owned()),
                 });
             }
-            expression => self.evaluate(expression, report).await,
+            expression => return self.execute_expression(expression, report).await,
         }
+        false
+    }
+
+    /// Evaluates an expression. A word that is no expression of the document is a command without
+    /// its colon, or a section, whose names are listed. Returns whether it ends the console.
+    async fn execute_expression(&mut self, text: &str, report: &mut Report) -> bool {
+        let is_word = text
+            .chars()
+            .all(|character| character.is_ascii_alphabetic());
+        if is_word && self.document.parse_expression(text).1.has_errors() {
+            match text {
+                "exit" | "quit" => return true,
+                "help" => {
+                    report.terminal.write_stderr(HELP);
+                    return false;
+                }
+                _ => {}
+            }
+            let names = Names::of(&self.document);
+            let section = names.sections().find(|(section, _)| *section == text);
+            if let Some((section, names)) = section {
+                let names = names.join(", ");
+                report
+                    .terminal
+                    .write_stderr(&format!("{section}: {names}\n"));
+                return false;
+            }
+        }
+        self.evaluate(text, report).await;
         false
     }
 
