@@ -9,24 +9,9 @@ use syntax::{Content, MapEntry, Node, Scalar};
 
 use super::lowering::{Lowering, value_span};
 use super::scalar::{Typed, typed};
+use super::shape::{DATA_SOURCE_ANNOTATIONS, RESOURCE_ANNOTATIONS};
+use dialect::Section;
 use dialect::codes::{INVALID_ANNOTATION, UNKNOWN_ANNOTATION};
-
-/// The hints that a resource accepts.
-const RESOURCE_HINTS: &[&str] = &[
-    "cyan.protect",
-    "cyan.provider",
-    "cyan.replaceOrder",
-    "cyan.ignoreChanges",
-    "cyan.timeout.create",
-    "cyan.timeout.update",
-    "cyan.timeout.delete",
-    "cyan.import",
-    "cyan.movedFrom",
-    "cyan.eachKey",
-];
-
-/// The hints that a data source accepts.
-const DATA_SOURCE_HINTS: &[&str] = &["cyan.provider"];
 
 /// The hints that the metadata of an include accepts.
 const INCLUDE_HINTS: &[&str] = &["cyan.provider"];
@@ -39,8 +24,8 @@ const TOOL_HINTS: &[&str] = &["instance"];
 
 /// The hints of a resource or data source.
 pub(super) struct Hints {
-    /// The names of the accepted hints.
-    known: &'static [&'static str],
+    /// The section with the accepted hints.
+    known: &'static Section,
     pub(super) lifecycle: Lifecycle,
     /// The resource that declares the configuration of the provider.
     pub(super) provider: Option<Spanned<Name>>,
@@ -50,15 +35,15 @@ pub(super) struct Hints {
 impl Hints {
     /// Empty hints of a resource.
     pub(super) fn of_resource() -> Hints {
-        Hints::taking(RESOURCE_HINTS)
+        Hints::taking(&RESOURCE_ANNOTATIONS)
     }
 
     /// Empty hints of a data source.
     pub(super) fn of_data_source() -> Hints {
-        Hints::taking(DATA_SOURCE_HINTS)
+        Hints::taking(&DATA_SOURCE_ANNOTATIONS)
     }
 
-    fn taking(known: &'static [&'static str]) -> Hints {
+    fn taking(known: &'static Section) -> Hints {
         Hints {
             known,
             lifecycle: Lifecycle::default(),
@@ -72,8 +57,9 @@ impl Lowering<'_> {
     /// Reads a hint of a resource or data source. Returns whether it also stays an annotation; a
     /// hint that is evaluated for each member, or is in error, does not.
     pub(super) fn hint(&mut self, entry: &MapEntry, name: &str, hints: &mut Hints) -> bool {
-        if !hints.known.contains(&name) {
-            self.unknown_hint(name, entry.key.span, hints.known);
+        if hints.known.key(name).is_none() {
+            let known: Vec<&str> = hints.known.keys.iter().map(|key| key.name).collect();
+            self.unknown_hint(name, entry.key.span, &known);
             return true;
         }
         let node = &entry.value;
@@ -95,7 +81,7 @@ impl Lowering<'_> {
         if name == "cyan.provider" {
             hints.provider = self.provider_name(node);
             // A data source keeps its annotations for the provider, which does not read this one.
-            return hints.provider.is_some() && hints.known == RESOURCE_HINTS;
+            return hints.provider.is_some() && hints.known.name == RESOURCE_ANNOTATIONS.name;
         }
         let (wanted, fits) = read(&mut hints.lifecycle, name, typed(node, scalar), scalar);
         if !fits {

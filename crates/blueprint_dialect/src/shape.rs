@@ -183,10 +183,10 @@ pub(super) static DATA_SOURCE_METADATA: Section = Section {
         SectionKey::new(
             "annotations",
             KeyForm::Map,
-            "Scalars that the provider reads.",
+            "Scalars that the provider and `cyan` read.",
         )
         .substitutions()
-        .detail(Detail::Scalars),
+        .section("data source annotations"),
         SectionKey::new("custom", KeyForm::Map, "Free data.").substitutions(),
     ],
 };
@@ -277,12 +277,88 @@ pub(super) static RESOURCE_METADATA: Section = Section {
         SectionKey::new(
             "annotations",
             KeyForm::Map,
-            "Scalars that links, providers and hints read.",
+            "Scalars that links, providers and `cyan` read.",
         )
         .substitutions()
-        .detail(Detail::Scalars),
+        .section("resource annotations"),
         SectionKey::new("custom", KeyForm::Map, "Free data.").substitutions(),
     ],
+};
+
+/// A key for all annotations that are not those of this tool.
+const OTHER_ANNOTATIONS: SectionKey = SectionKey::new(
+    SectionKey::OTHERS,
+    KeyForm::Scalar,
+    "What links and providers read.",
+)
+.substitutions();
+
+/// The choice of a configuration of a provider.
+const PROVIDER_ANNOTATION: SectionKey = SectionKey::new(
+    "cyan.provider",
+    KeyForm::Text,
+    "The resource of type `cyan/provider` that configures the provider.",
+);
+
+pub(super) static RESOURCE_ANNOTATIONS: Section = Section {
+    name: "resource annotations",
+    keys: &[
+        SectionKey::new(
+            "cyan.protect",
+            KeyForm::Scalar,
+            "Refuses each plan that would delete or replace the resource.",
+        )
+        .detail(Detail::Boolean),
+        SectionKey::new(
+            "cyan.ignoreChanges",
+            KeyForm::Text,
+            "Paths inside `spec`, with commas between, that are left as they are.",
+        ),
+        SectionKey::new(
+            "cyan.replaceOrder",
+            KeyForm::Text,
+            "Which object a replacement handles first.",
+        )
+        .one_of(&["delete-first", "create-first"]),
+        SectionKey::new(
+            "cyan.timeout.create",
+            KeyForm::Text,
+            "The time limit of a create, such as `10m`.",
+        ),
+        SectionKey::new(
+            "cyan.timeout.update",
+            KeyForm::Text,
+            "The time limit of an update.",
+        ),
+        SectionKey::new(
+            "cyan.timeout.delete",
+            KeyForm::Text,
+            "The time limit of a delete.",
+        ),
+        SectionKey::new(
+            "cyan.import",
+            KeyForm::Text,
+            "The provider's id of an existing object to manage.",
+        ),
+        SectionKey::new(
+            "cyan.movedFrom",
+            KeyForm::Text,
+            "The former address of the resource.",
+        ),
+        SectionKey::new(
+            "cyan.eachKey",
+            KeyForm::Scalar,
+            "The key of each member of a resource with `each`.",
+        )
+        .substitutions(),
+        PROVIDER_ANNOTATION,
+        OTHER_ANNOTATIONS,
+    ],
+};
+
+pub(super) static DATA_SOURCE_ANNOTATIONS: Section = Section {
+    name: "data source annotations",
+    keys: &[PROVIDER_ANNOTATION, OTHER_ANNOTATIONS],
 };
 
 pub(super) static CONDITION: Section = Section {
@@ -344,10 +420,12 @@ pub(super) static SHAPE: Shape = Shape {
         &INCLUDE,
         &DATA_SOURCE,
         &DATA_SOURCE_METADATA,
+        &DATA_SOURCE_ANNOTATIONS,
         &FILTER,
         &DATA_SOURCE_EXPORT,
         &RESOURCE,
         &RESOURCE_METADATA,
+        &RESOURCE_ANNOTATIONS,
         &CONDITION,
         &LINK_SELECTOR,
         &EXPORT,

@@ -76,6 +76,43 @@ pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf
     Ok(found)
 }
 
+/// Returns the files that belong to a path, sorted: the path itself if it is no folder, the texts of a
+/// folder that is a document, else the documents in the folder and below it, with the files of
+/// those that are folders.
+///
+/// # Errors
+/// If a folder cannot be read.
+pub fn files_of(path: &Path, dialects: &Dialects) -> Result<Vec<PathBuf>, Error> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    if is_folder_document(path, dialects) {
+        return texts_in(path).map_err(|source| Error::Unreadable {
+            name: path.display().to_string(),
+            source,
+        });
+    }
+    let mut files = Vec::new();
+    for document in documents_below(path, dialects)? {
+        files.extend(files_of(&document, dialects)?);
+    }
+    Ok(files)
+}
+
+/// The texts directly in a folder that may be documents, without hidden ones, sorted.
+fn texts_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut texts = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| !name.starts_with('.') && is_text(name)) && path.is_file() {
+            texts.push(path);
+        }
+    }
+    texts.sort();
+    Ok(texts)
+}
+
 /// The folders above a program in which the file of its project is looked for.
 const PROJECT_DEPTH: usize = 8;
 

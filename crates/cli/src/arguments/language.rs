@@ -12,16 +12,20 @@ use super::path::path;
 ///
 /// Keeps the meaning, comments, the order of keys and the style of strings. Indents with two spaces
 /// and leaves at most one empty line between elements. Prints the names of files that change. A
-/// document that cannot be parsed is kept as it is.
+/// document that cannot be parsed is kept as it is. Of a folder, all documents in it and below it
+/// are formatted, and the files of folders that are documents.
 #[derive(Debug, Args)]
 pub(crate) struct Fmt {
-    /// Documents to format [default: the document in the current folder]; `-` formats standard
-    /// input to stdout
+    /// Documents, or folders of documents, to format [default: the document in the current folder];
+    /// `-` formats standard input to stdout
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) files: Vec<PathBuf>,
     /// Write nothing; exit with 3 if a file would change
     #[arg(long)]
     pub(crate) check: bool,
+    /// Write nothing; print the lines that would change
+    #[arg(long)]
+    pub(crate) diff: bool,
 }
 
 /// How a graph is written.

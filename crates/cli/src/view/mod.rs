@@ -7,7 +7,7 @@ pub(crate) mod drawing;
 pub(crate) mod events;
 mod inline;
 pub(crate) mod label;
-mod lines;
+pub(crate) mod lines;
 pub(crate) mod live;
 #[cfg(feature = "kubernetes")]
 pub(crate) mod manifests;

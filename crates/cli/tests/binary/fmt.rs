@@ -78,3 +78,39 @@ fn standard_input_goes_to_stdout() {
         "{odd:?}"
     );
 }
+
+#[test]
+fn all_documents_of_a_folder_are_formatted() {
+    let messy = &MESSY.replace("${ trim( \" x\" )}", "'x'");
+    let place = Place::with("one.blueprint.yaml", messy);
+    let object = "apiVersion:   v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    place.write("below/two.blueprint.yaml", messy);
+    place.write("k8s/a.yaml", object);
+    place.write("k8s/b.yaml", object);
+    place.write("data.yaml", "a:   1\n");
+    place.write(".hidden/three.blueprint.yaml", messy);
+    let named = "./below/two.blueprint.yaml\n./k8s/a.yaml\n./k8s/b.yaml\n./one.blueprint.yaml\n";
+    assert_eq!(place.ends(3, &["fmt", "--check", "."]).out, named);
+    assert_eq!(place.ends(0, &["fmt", "."]).out, named);
+    assert_eq!(place.ends(0, &["fmt", "--check", "."]).out, "");
+    assert_eq!(place.read("data.yaml"), "a:   1\n", "data is no document");
+    assert_eq!(place.read(".hidden/three.blueprint.yaml"), *messy);
+    std::fs::create_dir(place.path().join("empty")).unwrap();
+    let nothing = place.ends(1, &["fmt", "empty"]);
+    assert!(nothing.err.contains("has no documents"), "{}", nothing.err);
+}
+
+#[test]
+fn lines_that_would_change_are_printed() {
+    let place = Place::with("blueprint.yaml", "version:   2023-04-20\nvalues: {}\n");
+    let diff =
+        "blueprint.yaml\n  - version:   2023-04-20\n  + version: 2023-04-20\n    values: {}\n\n";
+    assert_eq!(place.ends(0, &["fmt", "--diff"]).out, diff);
+    assert_eq!(place.ends(3, &["fmt", "--diff", "--check"]).out, diff);
+    assert_eq!(
+        place.read("blueprint.yaml"),
+        "version:   2023-04-20\nvalues: {}\n"
+    );
+    place.ends(0, &["fmt"]);
+    assert_eq!(place.ends(0, &["fmt", "--diff"]).out, "");
+}
