@@ -47,12 +47,7 @@ pub(crate) fn show(plan: &ShownPlan<'_>, report: &mut Report, with_summary: bool
     show_parts(plan, report, with_steps, with_summary);
 }
 
-fn show_parts(
-    plan: &ShownPlan<'_>,
-    report: &mut Report,
-    with_steps: bool,
-    with_summary: bool,
-) {
+fn show_parts(plan: &ShownPlan<'_>, report: &mut Report, with_steps: bool, with_summary: bool) {
     if report.is_json() {
         return;
     }

@@ -13,7 +13,6 @@ use engine::{json, plan_file, read_text};
 use state::LeaseHolder;
 
 use self::record::{Look, display_name, flags, record_text};
-use super::deploy;
 use super::list::ago;
 use crate::arguments::{Global, Show};
 use crate::exit::{CommandError, Exit};

@@ -381,7 +381,7 @@ fn a_saved_plan_is_shown_and_an_edited_one_refused() {
     );
     let said = place.ends(1, &["deploy", "edited.plan"]).err;
     assert!(
-        said.contains("edited after it was written") && !said.contains("`doc` has changed"),
+        said.contains("it was edited or damaged") && !said.contains("`doc` has changed"),
         "{said}"
     );
     // An editor ends the last line.
