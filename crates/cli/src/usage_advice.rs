@@ -29,7 +29,9 @@ fn advise_on_command(error: &mut clap::Error) {
     let word = word.clone();
     let path = path_of(error);
     let parent = command_at(&path);
-    let full = [path.as_slice(), &[word.clone()]].concat().join(" ");
+    let full = [path.as_slice(), std::slice::from_ref(&word)]
+        .concat()
+        .join(" ");
     let names: Vec<String> = parent
         .get_subcommands()
         .flat_map(|command| {

@@ -66,7 +66,7 @@ fn write_table(text: &mut String, steps: &[&Step], drawing: Drawing) {
             "| {} | {} | {} | {} |\n",
             code(&sign(step.action, drawing.paint)),
             code(&step.address.to_string()),
-            code(&step.type_name.to_string()),
+            code(step.type_name.as_ref()),
             escaped(&what_happens(step)),
         ));
     }

@@ -38,7 +38,7 @@ fn validate_finds_every_mistake_that_stage_finds_without_the_world() {
         ),
         (
             "type: time/sleep, spec: {create: 5parsecs}",
-            "rejected-by-provider",
+            "value-constraint",
         ),
         (
             "type: time/sleep, spec: {create: \"${trim(' 5parsecs ')}\"}",

@@ -177,11 +177,13 @@ impl Managed {
             }
             _ => JsonMap::new(),
         };
-        if taken && !generated {
+        let has_no_mark = taken && !generated;
+        if has_no_mark && (!self.names_objects() || self.mark == Mark::None) {
             return Err(None);
         }
         let query = match generated {
             _ if !self.is_filtered() => None,
+            _ if has_no_mark => Mark::Name.named(spec),
             true => Some(("name", name.to_string())),
             false => self.mark.query(token).or_else(|| self.mark.named(spec)),
         };
@@ -212,8 +214,13 @@ impl Managed {
             }
             (None, _) => self.mark.is_on(token, object),
         };
-        let inner = |object: Json| self.in_list(object);
-        Ok(all.into_iter().map(inner).find(is_it))
+        let mut all = all.into_iter().map(|object| self.in_list(object));
+        // An object of this name may be that of somebody else. Without one, none was made.
+        if has_no_mark {
+            let exists = all.any(|object| object.get("name") == spec.get("name"));
+            return if exists { Err(None) } else { Ok(None) };
+        }
+        Ok(all.find(is_it))
     }
 
     /// Whether an object shows by which call it was made.

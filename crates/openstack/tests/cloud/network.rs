@@ -278,6 +278,23 @@ async fn a_floating_ip_moves_between_ports() {
 }
 
 #[tokio::test]
+async fn a_create_without_a_place_for_its_mark_is_found_absent_by_its_name() {
+    let Some(peer) = Peer::of("demo").await else {
+        return;
+    };
+    let spec = json!({"name": "no-place", "description": "given", "rules": []});
+    let group = peer
+        .create("OS::Neutron::SecurityGroup", "group", spec)
+        .await
+        .unwrap();
+    let lost = group.lost();
+    // A group of the name may be that of somebody else.
+    assert!(matches!(lost.find().await, ReadOutcome::Unknown));
+    group.delete().await.unwrap();
+    assert!(matches!(lost.find().await, ReadOutcome::Absent));
+}
+
+#[tokio::test]
 async fn a_security_group_keeps_the_rules_of_others() {
     let Some(peer) = Peer::of("demo").await else {
         return;

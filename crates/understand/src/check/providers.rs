@@ -128,7 +128,7 @@ impl Checker<'_> {
                         let count = self.catalogs.resource_type_names().count();
                         let names = self.catalogs.resource_type_names();
                         let diagnostic = self.suggest(diagnostic, &name.item, count, names);
-                        match self.rules.naming.unknown_type_help(&written) {
+                        match self.rules.naming.unknown_type_help(written) {
                             Some(help) if diagnostic.help.is_empty() => diagnostic.help(help),
                             _ => listed_elsewhere(diagnostic, &name.item),
                         }
