@@ -42,7 +42,7 @@ fn validate_finds_every_mistake_that_stage_finds_without_the_world() {
         ),
         (
             "type: time/sleep, spec: {create: \"${trim(' 5parsecs ')}\"}",
-            "rejected-by-provider",
+            "value-constraint",
         ),
         (
             "type: std/value, spec: {input: \"${substr('abc', 1, 9)}\"}",
