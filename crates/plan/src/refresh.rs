@@ -224,11 +224,6 @@ fn read_cut_off<'a>(
     let is_create = intent.op == StatusOp::Create;
     // What is recorded before a create is about another object.
     let same_object = record.filter(|_| !is_create);
-    // A delete has no inputs of its own. Some objects are found by those that they were made with.
-    let inputs = match (intent.op, same_object) {
-        (StatusOp::Delete, Some(record)) => &record.inputs,
-        _ => inputs,
-    };
     let intent_id = match intent.id.as_ref() {
         "" => same_object.map(|record| record.id.as_ref()),
         named => Some(named),
@@ -593,65 +588,4 @@ pub(crate) fn observations_without_record(
         not_made && snapshot.records.contains_key(*address) && !of_recorded
     });
     open.map(|(address, _)| address.clone()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use state::Intent;
-
-    use super::*;
-    use crate::cut_off::record_after_cut_off;
-
-    /// Some objects are found by what they connect, so the read needs their inputs.
-    #[test]
-    fn a_cut_off_delete_is_read_with_the_recorded_inputs() {
-        let address = Address::root("interface");
-        let inputs = Value::text("what it connects");
-        let create = Intent {
-            address: address.clone(),
-            op: StatusOp::Create,
-            deposed: false,
-            token: "t".into(),
-            id: "1".into(),
-            hides_id: false,
-            retain: false,
-            protect: false,
-            delete_mode: Default::default(),
-            type_name: "test/data".into(),
-            inputs: inputs.clone(),
-            private: Value::Null,
-            folder: Name::default(),
-            urn: Name::default(),
-            dependencies: Vec::new(),
-            provider: None,
-        };
-        let delete = Intent {
-            op: StatusOp::Delete,
-            inputs: Value::Null,
-            ..create.clone()
-        };
-        let found = PinnedRead::Present {
-            id: "1".into(),
-            fields: Value::Null,
-            private: Value::Null,
-            expired: None,
-            inputs: None,
-        };
-        let made = OpenIntent { intent: create };
-        let record = record_after_cut_off(&made, None, Some(&found), &Catalogs::default());
-        let open = OpenIntent { intent: delete };
-        let instances = RecordedInstances::default();
-        let read = |record| {
-            read_cut_off(
-                &address,
-                &open,
-                &open.intent.inputs,
-                record,
-                None,
-                &instances,
-            )
-        };
-        assert_eq!(*read(record.as_deref()).request.inputs, inputs);
-        assert_eq!(*read(None).request.inputs, Value::Null);
-    }
 }

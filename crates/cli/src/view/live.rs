@@ -252,7 +252,7 @@ mod tests {
         live.beat(began + Duration::from_secs(95));
         assert_eq!(
             live.waiting.lines().last(),
-            Some("slow: still creating, 1m35s")
+            Some("slow: still creating, 1m 35s")
         );
     }
 

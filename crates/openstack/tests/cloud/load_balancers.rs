@@ -100,6 +100,7 @@ async fn a_load_balancer_lives_with_all_that_is_below_it() {
     let rule = json!({"l7policy": policy.id(), "type": "PATH", "compare_type": "STARTS_WITH",
         "value": "/a"});
     let rule = ready(&peer, "OS::Octavia::L7Rule", "rule", rule).await;
+    rule.assert_found_after_cut_off_delete().await;
     rule.assert_settled(&["type", "compare_type", "value", "invert"])
         .await;
     rule.assert_found().await;

@@ -182,6 +182,7 @@ async fn a_router_with_all_its_parts_lives() {
     let id = format!("{}:subnet_id={}", router.id(), subnet.id());
     assert_eq!(interface.id(), id);
     interface.assert_found().await;
+    interface.assert_found_after_cut_off_delete().await;
     let by_id = json!({"router": router.id(), "subnet": subnet.id()});
     assert_eq!(interface.plan(by_id).await.only_recorded, ["subnet".into()]);
 

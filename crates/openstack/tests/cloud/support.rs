@@ -431,6 +431,21 @@ impl Live<'_> {
         }
     }
 
+    /// Checks that the resource is found after a delete that was cut off before it had an effect.
+    /// That read has no inputs.
+    pub(crate) async fn assert_found_after_cut_off_delete(&self) {
+        let request = ReadRequest {
+            inputs: &Value::Null,
+            token: Some(&self.call.token),
+            ..self.request()
+        };
+        let read = self.peer.session.read(&self.call, request).await;
+        match read.unwrap() {
+            ReadOutcome::Present(found) => assert_eq!(found.id.as_ref(), self.id()),
+            other => panic!("{} is not found: {other:?}", self.type_name),
+        }
+    }
+
     /// The plan of a change to another spec.
     pub(crate) async fn plan(&self, spec: Json) -> Planned {
         let desired = with_defaults(self.type_name, &spec);
