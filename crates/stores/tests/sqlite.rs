@@ -135,6 +135,7 @@ fn refusals(path: &Path) -> [String; 2] {
         };
         let kind = match &error {
             StoreError::Foreign { .. } => "foreign",
+            StoreError::Newer { .. } => "newer",
             StoreError::Unreachable { .. } => "unreachable",
             other => panic!("{other}"),
         };
@@ -179,7 +180,7 @@ fn files_of_other_programs_are_unchanged() {
         .unwrap()
         .pragma_update(None, "user_version", 5)
         .unwrap();
-    let said = "foreign: `PATH` was written by a newer version (format 5, this one reads up to 4)";
+    let said = "newer: `PATH` was written by a newer version (format 5, this one reads up to 4)";
     assert_eq!(refusals(&newer), [said, said]);
 
     let [read, write] = refusals(folder.path());
