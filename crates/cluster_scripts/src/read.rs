@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use blueprint::{Name, Value, parse_duration};
 use diag::{Diagnostics, FileId, Span};
+use dialect::plain_value;
 use jsonpath::Path;
-use syntax::{Content, Format, MapEntry, Node, Scalar};
+use syntax::{Content, Format, MapEntry, Node};
 
 use crate::codes::SCRIPT;
 use crate::script::{RunResult, Script, ScriptStep};
@@ -62,7 +63,7 @@ impl Reader {
             kind: kind?,
             labels: labels.unwrap_or_default(),
             inputs,
-            defaults: root.get("defaults").map(value_of).unwrap_or_default(),
+            defaults: root.get("defaults").map(plain_value).unwrap_or_default(),
             every,
             steps: steps?,
             runs: runs.unwrap_or_default(),
@@ -86,7 +87,7 @@ impl Reader {
             }
             steps.push(ScriptStep {
                 after: after.unwrap_or_default(),
-                status: value_of(status),
+                status: plain_value(status),
             });
         }
         steps
@@ -248,35 +249,5 @@ impl Reader {
 
     fn wrong(&mut self, span: Span, message: String) {
         self.found.push(SCRIPT.new(message).label(span, "here"));
-    }
-}
-
-/// The value of a node. Scalars follow YAML 1.2.
-fn value_of(node: &Node) -> Value {
-    match &node.content {
-        Content::Map(entries) => Value::map(
-            entries
-                .iter()
-                .filter_map(|entry| Some((Name::from(entry.key.text()?), value_of(&entry.value)))),
-        ),
-        Content::List(items) => Value::list(items.iter().map(value_of)),
-        Content::Scalar(scalar) => scalar_value(scalar),
-        Content::Missing => Value::Null,
-    }
-}
-
-fn scalar_value(scalar: &Scalar) -> Value {
-    let text = scalar.text.as_ref();
-    if scalar.style.is_text() {
-        return Value::from(text);
-    }
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
-        _ => match blueprint::parse_integer(text) {
-            Some(number) => Value::Int(number),
-            None => blueprint::parse_float(text).map_or_else(|| Value::from(text), Value::Float),
-        },
     }
 }

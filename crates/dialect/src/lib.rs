@@ -22,6 +22,7 @@ mod list;
 mod load_context;
 mod mistake;
 mod parsed;
+mod plain_value;
 pub mod rules;
 mod secret_manager;
 mod settings;
@@ -44,6 +45,7 @@ pub use load_context::{
 };
 pub use mistake::{ExpressionPart, ExpressionPlace, Mistake};
 pub use parsed::ParsedText;
+pub use plain_value::plain_value;
 pub use rules::{Absence, CheckedBy, Checks, DialectRules, GivenValue, SpecAt};
 pub use secret_manager::{NewKey, SecretManager, TextCipher};
 pub use settings::{

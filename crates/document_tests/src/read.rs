@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use blueprint::{Map, Name, Value};
 use diag::{Diagnostics, FileId, Span, Spanned};
+use dialect::plain_value;
 use syntax::{Content, Format, MapEntry, Node, Scalar};
 
 use crate::case::{
@@ -197,7 +198,7 @@ impl TestFileReader<'_> {
         };
         let mut changes = Vec::new();
         for entry in self.entries(outside, "`outside`") {
-            let fields = match value_of(&entry.value) {
+            let fields = match plain_value(&entry.value) {
                 Value::Null => None,
                 _ => Some(self.map(&entry.value, "a change from outside")),
             };
@@ -237,7 +238,7 @@ impl TestFileReader<'_> {
         let (expression, expected) = match (node.get("value"), node.get("is")) {
             (Some(value), Some(is)) => {
                 self.keys(node, "an assertion with a value", &[ASSERTION_KEYS]);
-                (value, Some(Spanned::new(value_of(is), is.span)))
+                (value, Some(Spanned::new(plain_value(is), is.span)))
             }
             (Some(_), None) => {
                 self.wrong(node.span, "an assertion with `value` needs `is`".to_owned());
@@ -332,7 +333,7 @@ impl TestFileReader<'_> {
         let values = entries.map(|entry| ExpectedValue {
             name: key(entry),
             span: entry.value.span,
-            value: value_of(&entry.value),
+            value: plain_value(&entry.value),
         });
         values.collect()
     }
@@ -340,7 +341,7 @@ impl TestFileReader<'_> {
     fn map(&mut self, node: &Node, what: &str) -> Map {
         let entries = self.entries(node, what).iter();
         entries
-            .map(|entry| (key(entry).item, value_of(&entry.value)))
+            .map(|entry| (key(entry).item, plain_value(&entry.value)))
             .collect()
     }
 
@@ -443,34 +444,4 @@ fn key(entry: &MapEntry) -> Spanned<Name> {
         Name::from(entry.key.text().unwrap_or_default()),
         entry.key.span,
     )
-}
-
-/// The value of a node. Scalars follow YAML 1.2.
-fn value_of(node: &Node) -> Value {
-    match &node.content {
-        Content::Map(entries) => Value::map(
-            entries
-                .iter()
-                .filter_map(|entry| Some((Name::from(entry.key.text()?), value_of(&entry.value)))),
-        ),
-        Content::List(items) => Value::list(items.iter().map(value_of)),
-        Content::Scalar(scalar) => scalar_value(scalar),
-        Content::Missing => Value::Null,
-    }
-}
-
-fn scalar_value(scalar: &Scalar) -> Value {
-    let text = scalar.text.as_ref();
-    if scalar.style.is_text() {
-        return Value::from(text);
-    }
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
-        _ => match blueprint::parse_integer(text) {
-            Some(number) => Value::Int(number),
-            None => blueprint::parse_float(text).map_or_else(|| Value::from(text), Value::Float),
-        },
-    }
 }

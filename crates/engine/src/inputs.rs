@@ -7,8 +7,9 @@
 use crate::phases::Given;
 use blueprint::{Blueprint, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
+use dialect::plain_value;
 use state::{InstanceName, Store, StoreError};
-use syntax::{Content, Format, Node, Scalar};
+use syntax::{Content, Format};
 
 use crate::error::Error;
 use crate::named_file::NamedFile;
@@ -127,7 +128,7 @@ pub(crate) fn read_file(
     match &root.content {
         Content::Map(entries) => Ok(entries
             .iter()
-            .filter_map(|entry| Some((entry.key.text()?.into(), value_of(&entry.value))))
+            .filter_map(|entry| Some((entry.key.text()?.into(), plain_value(&entry.value))))
             .collect()),
         _ => Err(Error::Unfit {
             name: shown,
@@ -208,34 +209,4 @@ pub(crate) async fn keep_previous_inputs(
         }
     }
     Ok(())
-}
-
-/// Returns the value of a node. Scalars follow YAML 1.2.
-fn value_of(node: &Node) -> Value {
-    match &node.content {
-        Content::Map(entries) => Value::map(
-            entries
-                .iter()
-                .filter_map(|entry| Some((Name::from(entry.key.text()?), value_of(&entry.value)))),
-        ),
-        Content::List(items) => Value::list(items.iter().map(value_of)),
-        Content::Scalar(scalar) => scalar_value(scalar),
-        Content::Missing => Value::Null,
-    }
-}
-
-fn scalar_value(scalar: &Scalar) -> Value {
-    let text = scalar.text.as_ref();
-    if scalar.style.is_text() {
-        return Value::from(text);
-    }
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
-        _ => match blueprint::parse_integer(text) {
-            Some(number) => Value::Int(number),
-            None => blueprint::parse_float(text).map_or_else(|| Value::from(text), Value::Float),
-        },
-    }
 }

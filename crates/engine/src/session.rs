@@ -121,7 +121,20 @@ impl Session {
         let place = place.select_simulated(library.selection.simulated)?;
         let strict = options.strict || config.strict;
         let sealer = key::sealer()?;
-        Ok(Session {
+        Ok(Session::of(
+            installed, config, library, place, strict, sealer,
+        ))
+    }
+
+    fn of(
+        installed: Arc<Installed>,
+        config: Config,
+        library: Library,
+        place: StatePlace,
+        strict: bool,
+        sealer: Sealer,
+    ) -> Session {
+        Session {
             installed,
             config,
             library,
@@ -131,7 +144,7 @@ impl Session {
             lock_wait: Duration::ZERO,
             sealer,
             reader: Mutex::default(),
-        })
+        }
     }
 
     /// Opens a session for one case of a test: a simulation with its state in memory. It has a key
@@ -149,17 +162,10 @@ impl Session {
         let place = state_url::place_in_memory(&installed);
         let strict = options.strict || config.strict;
         let library = Library::new(installed.clone(), selection);
-        Ok(Session {
-            installed,
-            config,
-            library,
-            place,
-            strict,
-            depth: CheckDepth::default(),
-            sealer: Sealer::with_key([1; 32]),
-            lock_wait: Duration::ZERO,
-            reader: Mutex::default(),
-        })
+        let sealer = Sealer::with_key([1; 32]);
+        Ok(Session::of(
+            installed, config, library, place, strict, sealer,
+        ))
     }
 
     /// Opens a session that only checks documents. It has no key, and its state is not used.
@@ -175,17 +181,9 @@ impl Session {
             options.strict || config.strict,
         );
         let (library, sealer) = (Library::new(installed.clone(), selection), Sealer::none());
-        Ok(Session {
-            installed,
-            config,
-            library,
-            place,
-            strict,
-            depth: CheckDepth::default(),
-            lock_wait: Duration::ZERO,
-            sealer,
-            reader: Mutex::default(),
-        })
+        Ok(Session::of(
+            installed, config, library, place, strict, sealer,
+        ))
     }
 
     /// Creates a run with a new id and the clock of the program.

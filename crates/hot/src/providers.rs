@@ -84,56 +84,58 @@ impl Lowering {
         names.extend(self.providers(metadata, true));
         names
     }
+}
 
-    /// The configuration for the region of an `OS::Heat::Stack`, which holds for the resources of
-    /// the stack; `None` if the stack names no region. Reports other parts of its `context`.
-    pub(super) fn region_of_stack(
-        &mut self,
-        stack: &Spanned<Name>,
-        spec: &Expr,
-    ) -> Option<(Spanned<Name>, Resource)> {
-        let context = part(spec, CONTEXT)?;
-        let entries = match &context.kind {
-            ExprKind::Map(entries) => entries,
-            ExprKind::Literal(Value::Null) | ExprKind::Error => return None,
-            _ => {
-                self.report(other_context(
-                    format!("a computed `{CONTEXT}`"),
-                    context.span,
-                ));
-                return None;
-            }
-        };
-        let is_unset = |value: &Expr| value.as_literal().is_some_and(Value::is_null);
-        let mut region = None;
-        for (key, value) in entries {
-            match key.item.as_ref() {
-                _ if is_unset(value) => {}
-                REGION => region = Some(value),
-                // A key that the type does not have is reported with the other properties.
-                "credential_secret_id" | "ca_cert" | "insecure" => {
-                    self.report(other_context(format!("`{CONTEXT}.{}`", key.item), key.span))
-                }
-                _ => {}
-            }
+/// The configuration for the region of an `OS::Heat::Stack` with this name, which holds for the
+/// resources of the stack; `None` if the stack names no region. `is_taken` says which names other
+/// resources have. Reports other parts of the `context` of the stack.
+pub(super) fn region_of_stack(
+    stack: &Name,
+    spec: &Expr,
+    is_taken: impl Fn(&str) -> bool,
+    mut report: impl FnMut(Diagnostic),
+) -> Option<(Spanned<Name>, Resource)> {
+    let context = part(spec, CONTEXT)?;
+    let entries = match &context.kind {
+        ExprKind::Map(entries) => entries,
+        ExprKind::Literal(Value::Null) | ExprKind::Error => return None,
+        _ => {
+            report(other_context(
+                format!("a computed `{CONTEXT}`"),
+                context.span,
+            ));
+            return None;
         }
-        let region = region?;
-        let at = region.span;
-        let map = |entries: Vec<(&str, Expr)>| {
-            let entries = entries.into_iter();
-            let entries = entries.map(|(key, value)| (named(key, at), value));
-            Expr::new(ExprKind::Map(entries.collect()), at)
-        };
-        let spec = map(vec![
-            ("namespace", Expr::literal(Value::text(OPENSTACK), at)),
-            ("settings", map(vec![("region", region.clone())])),
-        ]);
-        let type_name = Spanned::new(TypeId::from(Name::from(PROVIDER_TYPE)), at);
-        let mut name = format!("{}-region", stack.item);
-        while self.resources.contains_key(name.as_str()) {
-            name.push_str("-region");
+    };
+    let is_unset = |value: &Expr| value.as_literal().is_some_and(Value::is_null);
+    let mut region = None;
+    for (key, value) in entries {
+        match key.item.as_ref() {
+            _ if is_unset(value) => {}
+            REGION => region = Some(value),
+            // A key that the type does not have is reported with the other properties.
+            "credential_secret_id" | "ca_cert" | "insecure" => {
+                report(other_context(format!("`{CONTEXT}.{}`", key.item), key.span))
+            }
+            _ => {}
         }
-        let configuration = Resource::new(at, type_name, at, spec);
-        Some((Spanned::new(name.as_str().into(), at), configuration))
     }
+    let region = region?;
+    let at = region.span;
+    let map = |entries: Vec<(&str, Expr)>| {
+        let entries = entries.into_iter();
+        let entries = entries.map(|(key, value)| (named(key, at), value));
+        Expr::new(ExprKind::Map(entries.collect()), at)
+    };
+    let spec = map(vec![
+        ("namespace", Expr::literal(Value::text(OPENSTACK), at)),
+        ("settings", map(vec![("region", region.clone())])),
+    ]);
+    let type_name = Spanned::new(TypeId::from(Name::from(PROVIDER_TYPE)), at);
+    let mut name = format!("{stack}-region");
+    while is_taken(&name) {
+        name.push_str("-region");
+    }
+    let configuration = Resource::new(at, type_name, at, spec);
+    Some((Spanned::new(name.as_str().into(), at), configuration))
 }

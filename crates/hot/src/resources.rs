@@ -4,7 +4,7 @@ use blueprint::{
     Blueprint, Child, ConditionalErrors, Expr, ExprKind, Lifecycle, Name, Resource,
     ResourceMetadata, TypeId, Value,
 };
-use diag::{Code, Diagnostic, NativeMessage, Severity, Span, Spanned};
+use diag::{Code, Diagnostic, Diagnostics, NativeMessage, Severity, Span, Spanned};
 use syntax::{Content, Node};
 
 use expr::codes::UNKNOWN_FIELD;
@@ -16,6 +16,7 @@ use super::kinds::{LoweredKind, STACK};
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, MessagePath, TemplatePart, invalid};
 use super::messages::cycle_message;
+use super::providers::region_of_stack;
 use super::read::{TextEntry, value_span};
 use super::shape;
 use super::version::Version::{self, *};
@@ -311,7 +312,7 @@ impl Lowering {
             return;
         };
         if body.type_name.item.as_ref() == STACK
-            && let Some((name, mut configuration)) = self.region_of_stack(&body.name, &body.spec)
+            && let Some((name, mut configuration)) = self.region_of(&body.name.item, &body.spec)
         {
             body.providers.push(name.clone());
             configuration.condition = condition.clone().map(Box::new);
@@ -322,6 +323,17 @@ impl Lowering {
             Some(LoweredKind::Child) => declare_child(body, condition, blueprint),
             _ => declare_resource(body, condition, blueprint),
         }
+    }
+
+    /// The configuration for the region of an `OS::Heat::Stack`, if it names one.
+    fn region_of(&mut self, stack: &Name, spec: &Expr) -> Option<(Spanned<Name>, Resource)> {
+        let mut found = Diagnostics::new();
+        let is_taken = |name: &str| self.resources.contains_key(name);
+        let region = region_of_stack(stack, spec, is_taken, |diagnostic| found.push(diagnostic));
+        for diagnostic in found {
+            self.report(diagnostic);
+        }
+        region
     }
 
     /// Reports keys that a resource does not have in this version.

@@ -216,6 +216,43 @@ resources:
 }
 
 #[test]
+fn a_stack_in_a_group_has_the_configuration_of_its_region() {
+    let text = "heat_template_version: 2021-04-16
+resources:
+  group:
+    type: OS::Heat::ResourceGroup
+    properties:
+      count: 2
+      resource_def:
+        type: OS::Heat::Stack
+        properties:
+          context: {region_name: north}
+          template: |
+            heat_template_version: 2021-04-16
+            resources:
+              net: {type: OS::Neutron::Net}
+";
+    let place = Place::with("net.yaml", text);
+    let on = ["--simulate", "net.yaml", "-i", "net"];
+    let shown = place.ends(0, &[&["stage"][..], &on].concat()).out;
+    for line in [
+        "+ group/0-region cyan/provider create",
+        "+ group/1-region cyan/provider create",
+        "settings.region: \"north\"",
+    ] {
+        assert!(shown.contains(line), "{shown}");
+    }
+
+    let other = text.replace("region_name: north", "insecure: true");
+    place.write("net.yaml", &other);
+    let refused = place.ends(1, &[&["stage"][..], &on].concat()).err;
+    assert!(
+        refused.contains("`context.insecure` is not supported"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn settings_and_limits_name_namespaces_with_colons() {
     let text =
         "version: 2023-04-20\nresources:\n  a: {type: \"OS::Heat::Value\", spec: {value: 1}}\n";

@@ -7,9 +7,10 @@ use diag::{Diagnostics, Span, Spanned};
 
 use super::definition::{expansion, known_keys_map, part, remove_null_entries};
 use crate::kinds::{
-    LoweredKind, RESOURCE_GROUP, SCALING_GROUP, definition_property, deployment_type,
+    LoweredKind, RESOURCE_GROUP, SCALING_GROUP, STACK, definition_property, deployment_type,
 };
 use crate::message_path::invalid;
+use crate::providers::region_of_stack;
 use crate::version::NAME;
 use dialect::ExpansionContext;
 use dialect::codes::{MISSING_FIELD, VALUE_CONSTRAINT};
@@ -240,6 +241,16 @@ impl GroupWriter<'_> {
             said("deletion_policy").cloned().map(Box::new),
             said("update_policy").cloned(),
         );
+        let mut providers = Vec::new();
+        if type_name.item.name().as_ref() == STACK {
+            let resources = &self.blueprint.resources;
+            let is_taken = |name: &str| resources.contains_key(name);
+            let report = |diagnostic| self.found.push(diagnostic);
+            if let Some((region, configuration)) = region_of_stack(name, &spec, is_taken, report) {
+                providers.push(region.clone());
+                self.blueprint.resources.insert(region.item, configuration);
+            }
+        }
         match kind {
             LoweredKind::Resource => {
                 let metadata = ResourceMetadata {
@@ -278,7 +289,7 @@ impl GroupWriter<'_> {
                     source: None,
                     condition: None,
                     depends_on,
-                    providers: Vec::new(),
+                    providers,
                     removal,
                     expansion,
                     breakpoints: context.breakpoints(name),
