@@ -167,7 +167,7 @@ impl Managed {
         let generated = self.names_objects() && !spec.contains_key("name");
         let name = on.physical_name(token);
         let taken = match self.mark {
-            Mark::Text(field) => spec.contains_key(field),
+            Mark::Text(field) => spec.contains_key(field) && !self.lends_text(spec),
             Mark::None => true,
             _ => false,
         };
@@ -227,6 +227,46 @@ impl Managed {
     fn is_marked(&self, spec: &JsonMap) -> bool {
         let generated = self.names_objects() && !spec.contains_key("name");
         generated || self.mark.tells_calls()
+    }
+
+    /// Whether a create writes its mark in place of a text of the template, because the template
+    /// leaves no other place. The text is written once the object is recorded: a create that is cut
+    /// off before that is found by its mark, whatever other objects have its name.
+    fn lends_text(&self, spec: &JsonMap) -> bool {
+        let Mark::Text(field) = self.mark else {
+            return false;
+        };
+        let generated = self.names_objects() && !spec.contains_key("name");
+        let is_changeable = matches!(self.update, Update::Put | Update::Patch);
+        is_changeable && !generated && spec.contains_key(field)
+    }
+
+    /// The text of the template in whose place an object has its mark.
+    fn lent_text<'s>(&self, spec: &'s JsonMap, object: &Json) -> Option<(&'static str, &'s Json)> {
+        let field = self.mark.text_field(object)?;
+        let text = spec.get(field)?;
+        self.lends_text(spec).then_some((field, text))
+    }
+
+    /// Writes the text of the template in place of the mark. Returns the object as it is then.
+    async fn write_lent_text(
+        &self,
+        on: CloudCall<'_>,
+        spec: &JsonMap,
+        id: &str,
+        object: Json,
+    ) -> Result<Json, ProviderError> {
+        let Some((field, text)) = self.lent_text(spec, &object) else {
+            return Ok(object);
+        };
+        let body = JsonMap::from_iter([(field.to_owned(), text.clone())]);
+        let path = self.one(on, spec, id).await?;
+        let Some(call) = self.update.call(self.service, path, self.wrapped(body)) else {
+            return Ok(object);
+        };
+        let answer = patiently(on, self.busy, Operation::Update, call).await;
+        let answer = answer.map_err(|error| error.into_provider_error(true))?;
+        Ok(self.unwrapped(answer.body))
     }
 
     /// Finds the object of an interrupted create. The service may still work on the request of a
@@ -326,7 +366,10 @@ impl Managed {
         recorded: Recorded<'_>,
     ) -> Result<Applied, ProviderError> {
         let id = self.id_of(&object)?;
+        let spec = json_of(recorded.inputs)?;
         let ready = match self.status_of(&object) {
+            // A poll writes the text.
+            Status::Ready if self.lent_text(&spec, &object).is_some() => Ready::Pending,
             Status::Ready => {
                 self.hooks.complete(on, &mut object).await?;
                 Ready::Yes
@@ -373,7 +416,10 @@ impl Managed {
             );
         }
         self.hooks.create_body(on, &spec, &mut body).await?;
-        self.mark.write(&on.call.token, &mut body);
+        match self.lends_text(&spec) {
+            true => self.mark.write_over(&on.call.token, &mut body),
+            false => self.mark.write(&on.call.token, &mut body),
+        }
         let collection = self.collection(on, &spec).await?;
         let post = ServiceRequest::post(self.service, collection, self.wrapped(body));
         let sent = patiently(on, self.busy, Operation::Create, post).await;
@@ -643,10 +689,11 @@ impl Managed {
     ) -> Result<Readiness, ProviderError> {
         let id = request.id.unwrap_or_default();
         let spec = json_of(request.inputs)?;
-        let Some(mut object) = self.object(on, &spec, id).await? else {
+        let Some(object) = self.object(on, &spec, id).await? else {
             let gone = format!("{id} was deleted while it was waited for");
             return Ok(Readiness::Broken(vec![gone.into()]));
         };
+        let mut object = self.write_lent_text(on, &spec, id, object).await?;
         let status = match self.status_of(&object) {
             Status::Pending(why) => match self.hooks.stuck(on, &object).await {
                 Some(why) => Status::Broken(why),

@@ -12,7 +12,8 @@ use crate::heat::short_digest;
 /// Where a type's objects have the mark if the template gives their name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// In this text field, unless the template sets it. The list of objects is searched by it.
+    /// In this text field. The list of objects is searched by it. If the template sets the field and
+    /// a name, the mark stands there until the object is recorded.
     Text(&'static str),
     /// In this list of tags.
     Tag(&'static str),
@@ -39,6 +40,10 @@ pub(crate) fn mark_of(token: &str) -> String {
     format!("cyan-{}", short_digest(&["mark", token]))
 }
 
+fn is_mark(value: &Json) -> bool {
+    value.as_str().is_some_and(|text| text.starts_with("cyan-"))
+}
+
 impl Mark {
     /// Writes the mark into the body of a create. Does nothing if its place is taken.
     pub(super) fn write(self, token: &str, body: &mut JsonMap) {
@@ -63,6 +68,24 @@ impl Mark {
                 body.insert(KEY.to_owned(), json!(mark));
             }
             Mark::Unique(_) | Mark::Name | Mark::None => {}
+        }
+    }
+
+    /// Writes the mark into the body of a create in place of the text that the template gives.
+    pub(super) fn write_over(self, token: &str, body: &mut JsonMap) {
+        match self {
+            Mark::Text(field) => {
+                body.insert(field.to_owned(), json!(mark_of(token)));
+            }
+            _ => self.write(token, body),
+        }
+    }
+
+    /// The text field of an object that holds a mark at this time.
+    pub(super) fn text_field(self, object: &Json) -> Option<&'static str> {
+        match self {
+            Mark::Text(field) if is_mark(&object[field]) => Some(field),
+            _ => None,
         }
     }
 
@@ -110,11 +133,10 @@ impl Mark {
 
     /// The marks that an object has, to be kept when its place is written again.
     pub(crate) fn kept(self, object: &Json) -> Vec<Json> {
-        let is_mark = |value: &&Json| value.as_str().is_some_and(|it| it.starts_with("cyan-"));
         match self {
             Mark::Tag(field) => {
                 let tags = object[field].as_array().into_iter().flatten();
-                tags.filter(is_mark).cloned().collect()
+                tags.filter(|tag| is_mark(tag)).cloned().collect()
             }
             Mark::Entry(field) => object[field].get(KEY).cloned().into_iter().collect(),
             Mark::Text(_) | Mark::Beside | Mark::Unique(_) | Mark::Name | Mark::None => Vec::new(),
@@ -123,7 +145,6 @@ impl Mark {
 
     /// Removes the mark from an object as it is read, so that it is no value of a property.
     pub(crate) fn remove(self, object: &mut Json) {
-        let is_mark = |value: &Json| value.as_str().is_some_and(|text| text.starts_with("cyan-"));
         match self {
             Mark::Text(field) if is_mark(&object[field]) => object[field] = json!(""),
             Mark::Tag(field) => {
