@@ -92,7 +92,7 @@ struct Session {
 /// The subset of `cargo` that pages use. The binary is already built.
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in
-    "install --path crates/cli") exit 0 ;;
+    "install --path crates/cli" | "install --path crates/cli --no-default-features") exit 0 ;;
     "run --release -p cli -- "*) shift 5; exec cyan "$@" ;;
     "xtask "*) grep -q "\"$2\"" "$PAGE_ROOT/crates/xtask/src/main.rs" || { echo "no such task: $2"; exit 1; } ;;
     *) echo "not expected on a page: cargo $*"; exit 1 ;;
