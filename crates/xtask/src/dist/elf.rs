@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use object::elf::{DT_NEEDED, EM_AARCH64, EM_X86_64, FileHeader64};
 use object::endian::Endianness;
 use object::read::StringTable;
-use object::read::elf::{Dyn, FileHeader};
+use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 
 /// The processor of a program, with its name for each kind of package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,6 @@ impl Needs {
         }
         let mut loader = None;
         for segment in header.program_headers(endian, data)? {
-            use object::read::elf::ProgramHeader;
             if let Some(path) = segment.interpreter(endian, data)? {
                 loader = Some(String::from_utf8_lossy(path).into_owned());
             }
