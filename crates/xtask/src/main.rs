@@ -54,7 +54,7 @@ cargo xtask bench [ARGUMENTS]   measure whole processes; ARGUMENTS go to bench/b
 cargo xtask performance         measure `cyan` against Terraform and Pulumi, write bench/performance.md
 cargo xtask dist [OPTIONS]      build packages of `cyan` for this platform: a wheel, packages for npm and Debian, a folder
                                 for Docker; [--binary FILE] packs this binary, [--out FOLDER] writes them there,
-                                [--level N] compresses less than 9
+                                [--level N] compresses them from 0 to 9 (6)
 cargo xtask plugins             build the plugins and programs that tests talk to, and print the variables that name them
 cargo xtask kubernetes          start a cluster of Kubernetes, print the variables with which `cargo test` finds it, and
                                 run it until Ctrl-C or the end of the input

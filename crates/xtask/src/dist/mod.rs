@@ -98,7 +98,7 @@ fn options(root: &Path, arguments: &[String]) -> io::Result<DistOptions> {
     let mut options = DistOptions {
         binary: None,
         out: target(root).join("dist/packages"),
-        level: 9,
+        level: 6,
     };
     let mut arguments = arguments.iter();
     while let Some(option) = arguments.next() {
