@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures `cyan` on a cluster of Kubernetes against a client that only sends the same requests.
 
-  kubernetes.py --bin target/release/cyan --bare-client target/release/examples/bare_kube_client [--n 1000] [--reps 3]
+  kubernetes.py --bin target/dist/cyan --bare-client target/dist/examples/bare_kube_client [--n 1000] [--reps 3]
 
 `KUBECONFIG` names the cluster; `cargo xtask kubernetes` starts one. Both tools run in this run, in turn. Each phase checks that its
 result is right. Standard library only.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what docs/performance.md states and writes its tables: ratios to Terraform, and the bars of bench/README.md.
 
-  performance.py --bin target/release/cyan --bare-client bare_client --page performance.md [--reps 3]
+  performance.py --bin target/dist/cyan --bare-client bare_client --page performance.md [--reps 3]
 
 Both tools run in this run, on this machine, in turn. Without `terraform` or `tofu` on PATH nothing is written. Every phase checks
 that its result is right. Syncs are counted with strace. Standard library only; `cargo xtask performance` builds the binary and

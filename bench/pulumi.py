@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures programs of Pulumi YAML: `cyan` against a bare client of the same plugin, and against Pulumi's own command line.
 
-  pulumi.py --bin target/release/cyan --bare-client target/release/examples/bare_client [--reps 3] [--only plugin,schema]
+  pulumi.py --bin target/dist/cyan --bare-client target/dist/examples/bare_client [--reps 3] [--only plugin,schema]
 
 `CYAN_TEST_PULUMI` names a Python with the package `pulumi`, `CYAN_TEST_PULUMI_CLI` the folder of Pulumi's command line
 (`cargo xtask plugins` prints both). All tools run in this run, in turn, with the plugin `shop` of the tests. Each step checks that

@@ -21,9 +21,15 @@ use providers::fake::{self, FakeOptions, SharedCloud};
 use providers::local::{LocalProvider, RecorderProgram};
 use pulumi::PulumiDialect;
 use source::{Source, Sources};
+use sources::Cache;
+#[cfg(not(feature = "object_stores"))]
+use sources::LeftOutSource;
 use sources::disk::Disk;
 use sources::https::Https;
-use sources::{Cache, Variables, object};
+#[cfg(not(feature = "object_stores"))]
+use sources::kinds;
+#[cfg(feature = "object_stores")]
+use sources::{Variables, object};
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Mode, SqliteStore};
 
@@ -243,25 +249,40 @@ fn open_world(
 
 /// Returns the sources of documents. Nothing is read or requested before a document is needed.
 fn sources() -> Sources {
-    let environment = Variables::of_process();
     let working_directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    let (mut https, mut s3) = (Https::new(), object::s3(environment.clone()));
-    let (mut google, mut azure) = (
-        object::google(environment.clone()),
-        object::azure(environment),
-    );
-    if let Some(cache) = cache_folder().map(|cache| Cache::new(cache.join("documents"))) {
-        (https, s3) = (https.cached(cache.clone()), s3.cached(cache.clone()));
-        (google, azure) = (google.cached(cache.clone()), azure.cached(cache));
+    let cache = cache_folder().map(|cache| Cache::new(cache.join("documents")));
+    let mut https = Https::new();
+    if let Some(cache) = &cache {
+        https = https.cached(cache.clone());
     }
+    let [s3, google, azure] = object_stores(cache);
     let all: [Arc<dyn Source>; 5] = [
         Arc::new(Disk::new(working_directory)),
         Arc::new(https),
-        Arc::new(s3),
-        Arc::new(google),
-        Arc::new(azure),
+        s3,
+        google,
+        azure,
     ];
     Sources::new(all)
+}
+
+#[cfg(feature = "object_stores")]
+fn object_stores(cache: Option<Cache>) -> [Arc<dyn Source>; 3] {
+    let environment = Variables::of_process();
+    [object::s3, object::google, object::azure].map(|open| {
+        let store = open(environment.clone());
+        let store = match &cache {
+            Some(cache) => store.cached(cache.clone()),
+            None => store,
+        };
+        Arc::new(store) as Arc<dyn Source>
+    })
+}
+
+#[cfg(not(feature = "object_stores"))]
+fn object_stores(_cache: Option<Cache>) -> [Arc<dyn Source>; 3] {
+    [&kinds::AWS_S3, &kinds::GOOGLE_STORAGE, &kinds::AZURE_BLOB]
+        .map(|kind| Arc::new(LeftOutSource::new(kind, "object_stores")) as Arc<dyn Source>)
 }
 
 /// The cache folder of the user.

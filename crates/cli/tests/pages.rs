@@ -16,6 +16,7 @@
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -91,12 +92,29 @@ struct Session {
 /// The subset of `cargo` that pages use. The binary is already built.
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in
-    "install --path crates/cli") exit 0 ;;
+    "install --path crates/cli" | "install --path crates/cli --no-default-features") exit 0 ;;
     "run --release -p cli -- "*) shift 5; exec cyan "$@" ;;
     "xtask "*) grep -q "\"$2\"" "$PAGE_ROOT/crates/xtask/src/main.rs" || { echo "no such task: $2"; exit 1; } ;;
     *) echo "not expected on a page: cargo $*"; exit 1 ;;
 esac
 "#;
+
+/// The programs that install packages, with all that pages do with them. `crates/xtask/tests/dist.rs`
+/// installs real packages.
+const INSTALLERS: (&[&str], &str) = (
+    &["docker", "npm", "npx", "pip", "sudo"],
+    r#"#!/bin/sh
+case "${0##*/} $*" in
+    "pip install target/dist/packages/cyan-*.whl") ;;
+    "npm install target/dist/packages/cyan-*.tgz") ;;
+    "sudo apt install ./target/dist/packages/cyan_*.deb") ;;
+    "docker build -t cyan target/dist/packages/docker") ;;
+    "npx cyan "*) shift; exec cyan "$@" ;;
+    "docker run --rm -v $PWD:/work cyan "*) ;;
+    *) echo "not expected on a page: ${0##*/} $*"; exit 1 ;;
+esac
+"#,
+);
 
 /// Runs a line in the folder of the previous line, and records the folder in which it ends.
 const LINE: &str =
@@ -114,17 +132,15 @@ impl Session {
         );
         let home = clone.join(start_of(page));
         fs::create_dir_all(&home).unwrap();
-        let cargo = place.path().join("bin/cargo");
-        fs::create_dir(place.path().join("bin")).unwrap();
-        fs::write(&cargo, CARGO).unwrap();
-        assert!(
-            Command::new("chmod")
-                .arg("+x")
-                .arg(cargo)
-                .status()
-                .unwrap()
-                .success()
-        );
+        let bin = place.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        let (installers, text) = INSTALLERS;
+        let installers = installers.iter().map(|name| (*name, text));
+        for (name, text) in installers.chain([("cargo", CARGO)]) {
+            let program = bin.join(name);
+            fs::write(&program, text).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        }
         let home = home.canonicalize().unwrap();
         Session {
             place,

@@ -384,7 +384,7 @@ impl Config {
             packages.push(self.with_opening_settings(described, Some(place)));
         }
         for host in &installed.hosts {
-            let Some(open) = &host.open else { continue };
+            let open = plugin_config::opener(host);
             for name in host.implied {
                 let is_written = |(written, _): (&Spanned<String>, _)| written.as_ref() == name;
                 if installed.has(name) || self.plugins.iter().any(is_written) {

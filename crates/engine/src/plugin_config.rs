@@ -4,11 +4,13 @@
 //! (`hosted_packages`).
 
 use std::fmt;
+use std::future::ready;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Name, PackageFamily, Value, is_package_name, parse_duration};
-use provider::HostedPackage;
+use provider::{ErrorKind, HostedPackage, ProviderError};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -64,6 +66,18 @@ impl fmt::Debug for ConfiguredPackage {
             .field("name", &self.package.name)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns what opens the packages of a host. If this build cannot host the family, it is an error
+/// that says so, which the first use of a package reports.
+pub(crate) fn opener(host: &InstalledHost) -> OpenPackage {
+    let family = host.family;
+    host.open.clone().unwrap_or_else(|| {
+        Arc::new(move |_| {
+            let why = format!("this build of the program was made without the feature `{family}`");
+            Box::pin(ready(Err(ProviderError::new(ErrorKind::Document, why))))
+        })
+    })
 }
 
 /// A package that documents may use without a table, because its host lists it

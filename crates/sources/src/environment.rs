@@ -19,7 +19,11 @@ impl Variables {
             .filter_map(|(name, value)| Some((text(name)?, text(value)?)))
             .collect()
     }
+}
 
+/// What the services of object stores ask for.
+#[cfg(feature = "object_stores")]
+impl Variables {
     /// The value of a variable that is set and not empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.variables

@@ -9,8 +9,12 @@ mod cache_files;
 pub mod disk;
 mod environment;
 pub mod https;
+pub mod kinds;
+mod left_out;
 mod limit;
+#[cfg(feature = "object_stores")]
 pub mod object;
 
 pub use cache::Cache;
 pub use environment::Variables;
+pub use left_out::LeftOutSource;

@@ -1,4 +1,4 @@
-//! Benchmarks of whole processes: `bench/bench.py` on a release build.
+//! Benchmarks of whole processes: `bench/bench.py` on a build as it is distributed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Er
     let mut measure = script(&["--tool", "ours"]);
     measure
         .arg("--bin")
-        .arg(format!("ours={}", target.join("release/cyan").display()));
+        .arg(format!("ours={}", target.join("dist/cyan").display()));
     measure.arg("--out").arg(&results);
     if arguments.is_empty() {
         measure.args(USUAL)
@@ -66,7 +66,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Er
     Ok(measured && !failed)
 }
 
-/// Builds a release, measures the tables of bench/performance.md and writes them; returns whether
+/// Builds the binary, measures the tables of bench/performance.md and writes them; returns whether
 /// every target is met. What belongs to Pulumi is left out, aloud, if its programs cannot be built.
 ///
 /// # Errors
@@ -79,7 +79,8 @@ pub(crate) fn performance(root: &Path, arguments: &[String]) -> Result<bool, std
         .current_dir(root)
         .args([
             "build",
-            "--release",
+            "--profile",
+            "dist",
             "--package",
             "pulumi_host",
             "--example",
@@ -95,10 +96,10 @@ pub(crate) fn performance(root: &Path, arguments: &[String]) -> Result<bool, std
         .envs(plugins::build(root))
         .arg("performance.py")
         .arg("--bare-client")
-        .arg(target.join("release/examples").join(BARE_CLIENT));
+        .arg(target.join("dist/examples").join(BARE_CLIENT));
     command
         .arg("--bin")
-        .arg(target.join("release/cyan"))
+        .arg(target.join("dist/cyan"))
         .arg("--work")
         .arg(&target);
     Ok(command
@@ -109,11 +110,11 @@ pub(crate) fn performance(root: &Path, arguments: &[String]) -> Result<bool, std
         .success())
 }
 
-/// Builds the release binary. Returns the build folder, or `None` if it does not compile.
+/// Builds the binary with the profile `dist`. Returns the build folder, or `None` if it does not compile.
 fn build(root: &Path) -> Result<Option<PathBuf>, std::io::Error> {
     let built = Command::new(cargo())
         .current_dir(root)
-        .args(["build", "--release", "--package", "cli"])
+        .args(["build", "--profile", "dist", "--package", "cli"])
         .status()?;
     Ok(built.success().then(|| target(root)))
 }

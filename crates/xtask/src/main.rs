@@ -16,6 +16,7 @@ mod build_tool;
 mod catalog;
 mod cloud;
 mod counterparts;
+mod dist;
 mod fuzz;
 mod go_tool;
 mod instructions;
@@ -51,6 +52,9 @@ cargo xtask instructions        count instructions with callgrind and compare wi
                                 records them
 cargo xtask bench [ARGUMENTS]   measure whole processes; ARGUMENTS go to bench/bench.py in place of the defaults
 cargo xtask performance         measure `cyan` against Terraform and Pulumi, write bench/performance.md
+cargo xtask dist [OPTIONS]      build packages of `cyan` for this platform: a wheel, packages for npm and Debian, a folder
+                                for Docker; [--binary FILE] packs this binary, [--out FOLDER] writes them there,
+                                [--level N] compresses them from 0 to 9 (6)
 cargo xtask plugins             build the plugins and programs that tests talk to, and print the variables that name them
 cargo xtask kubernetes          start a cluster of Kubernetes, print the variables with which `cargo test` finds it, and
                                 run it until Ctrl-C or the end of the input
@@ -90,6 +94,7 @@ fn main() -> ExitCode {
         Some("kubernetes") => kubernetes::serve(&root()),
         Some("openstack") => openstack::run(&root(), &rest),
         Some("cloud") => cloud::run(&root(), &rest),
+        Some("dist") => dist::run(&root(), &rest),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),
         Some("kubernetes-schemas") => kubernetes_schemas::run(&root(), &rest),

@@ -61,6 +61,8 @@ pub(crate) struct Host {
     pub(crate) delay: Duration,
     /// The packages that need no table.
     pub(crate) implied: &'static [&'static str],
+    /// The packages that need no table, of a family that this build cannot host.
+    pub(crate) left_out: &'static [&'static str],
     /// The programs on the machine, by package.
     pub(crate) machine: Arc<Mutex<Vec<(Name, FoundProgram)>>>,
     /// What the host was asked to find.
@@ -98,7 +100,10 @@ impl Host {
                 open: Some(Arc::new(open)),
                 ..family("pulumi", "pulumi")
             },
-            family("terraform", "tf"),
+            InstalledHost {
+                implied: self.left_out,
+                ..family("terraform", "tf")
+            },
         ];
         Arc::new(Installed {
             hosts,

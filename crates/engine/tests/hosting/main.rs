@@ -117,6 +117,21 @@ async fn a_family_can_imply_a_package_without_a_program() {
     assert_eq!(region, Some("north"), "a host finds its server by them");
 }
 
+#[tokio::test]
+async fn a_document_is_told_which_feature_its_package_needs() {
+    let host = Host {
+        left_out: &["sky"],
+        ..Host::default()
+    };
+    let (folder, mut watcher) = (tempfile::tempdir().unwrap(), Watcher::default());
+    let session = session(&host, folder.path(), "").unwrap();
+    assert!(staged(&session, &mut watcher).await.is_err());
+    let said = format!("{:?}", watcher.said());
+    let why = "this build of the program was made without the feature `terraform`";
+    assert!(said.contains(why), "{said}");
+    assert!(!said.contains("did you mean"), "{said}");
+}
+
 #[test]
 fn a_package_without_a_program_has_no_path() {
     let host = Host {

@@ -8,24 +8,15 @@
 use std::collections::BTreeMap;
 
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use source::{SourceKey, SourceKind};
 
 use super::connection::Connector;
 use super::refusal;
 use super::service::{OpenedBucket, Service, retries};
 use crate::environment::Variables;
+use crate::kinds;
 
 pub(super) static SERVICE: Service = Service {
-    kind: &SourceKind {
-        name: "azure/blob",
-        about: "A container of Azure Blob Storage, in the account of the environment.",
-        schemes: &["azure", "az"],
-        keys: &[SourceKey {
-            name: "container",
-            required: true,
-            about: "The container.",
-        }],
-    },
+    kind: &kinds::AZURE_BLOB,
     bucket_key: "container",
     bucket_word: "container",
     is_bucket_name: |name| {

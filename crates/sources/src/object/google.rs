@@ -5,24 +5,15 @@
 //! selects another service, which gets no credentials.
 
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
-use source::{SourceKey, SourceKind};
 
 use super::connection::Connector;
 use super::refusal;
 use super::service::{OpenedBucket, Service, retries};
 use crate::environment::Variables;
+use crate::kinds;
 
 pub(super) static SERVICE: Service = Service {
-    kind: &SourceKind {
-        name: "googlecloud/storage",
-        about: "A bucket of Google Cloud Storage.",
-        schemes: &["gs"],
-        keys: &[SourceKey {
-            name: "bucket",
-            required: true,
-            about: "The bucket.",
-        }],
-    },
+    kind: &kinds::GOOGLE_STORAGE,
     bucket_key: "bucket",
     bucket_word: "bucket",
     is_bucket_name: |name| {

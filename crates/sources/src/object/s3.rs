@@ -11,31 +11,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use source::{SourceError, SourceKey, SourceKind};
+use source::SourceError;
 
 use super::connection::Connector;
 use super::refusal;
 use super::service::{OpenedBucket, Service, retries};
 use crate::environment::Variables;
+use crate::kinds;
 
 pub(super) static SERVICE: Service = Service {
-    kind: &SourceKind {
-        name: "aws/s3",
-        about: "A bucket of Amazon S3 or of a compatible service.",
-        schemes: &["s3"],
-        keys: &[
-            SourceKey {
-                name: "bucket",
-                required: true,
-                about: "The bucket.",
-            },
-            SourceKey {
-                name: "region",
-                required: true,
-                about: "The region that the bucket is in.",
-            },
-        ],
-    },
+    kind: &kinds::AWS_S3,
     bucket_key: "bucket",
     bucket_word: "bucket",
     is_bucket_name: |name| {
