@@ -201,7 +201,8 @@ impl RunningCloud {
         services::start_database(settings, processes)?;
         bootstrap::move_addresses(settings)?;
         services::start_keystone(settings, processes)?;
-        services::start_services(settings, processes)
+        services::start_services(settings, processes)?;
+        bootstrap::load_policies(settings)
     }
 }
 

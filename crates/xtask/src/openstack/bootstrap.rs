@@ -20,6 +20,10 @@ use crate::packages::cache;
 /// The script that makes users, roles, endpoints and the first objects.
 const SEED: &str = include_str!("../../counterparts/openstack/seed.py");
 
+/// Sends one request to Neutron.
+const FIRST_REQUEST: &str =
+    "import openstack; list(openstack.connect(cloud='demo').network.networks())";
+
 /// The databases of the services.
 const DATABASES: [&str; 11] = [
     "keystone",
@@ -274,6 +278,19 @@ fn seed(settings: &CloudSettings, part: &str) -> io::Result<()> {
         .env("CLOUD_PASSWORD", PASSWORD)
         .env("CLOUD_ENDPOINTS", endpoints.join("\n"));
     run(&settings.folder, "seed", &mut python)
+}
+
+/// Sends the first request to Neutron, which loads its policies. Requests that arrive meanwhile
+/// would be refused, so this one must be alone.
+///
+/// # Errors
+/// If Neutron does not answer it.
+pub(super) fn load_policies(settings: &CloudSettings) -> io::Result<()> {
+    let mut python = command(&settings.folder, &settings.programs.program("python"));
+    python
+        .args(["-c", FIRST_REQUEST])
+        .env("OS_CLIENT_CONFIG_FILE", settings.file("clouds.yaml"));
+    run(&settings.folder, "first-request", &mut python)
 }
 
 /// Writes the addresses of this cloud over those of the cloud in which the state was made. The
