@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use blueprint::{Map, Name, Value};
 use diag::{Diagnostics, FileId, Span, Spanned};
 use dialect::plain_value;
-use syntax::{Content, Format, MapEntry, Node, Scalar};
+use syntax::{Content, Format, MapEntry, Node};
 
 use crate::case::{
     Assertion, ExpectedActions, ExpectedAddresses, ExpectedFields, ExpectedRefusal, ExpectedValue,
