@@ -5,10 +5,8 @@
 //! * ```` ```console ```` holds commands after `$ ` and their output, which is compared exactly.
 //! * ```` ```sh ```` holds commands that run on a terminal; questions are answered with `y`. Each
 //!   must succeed, or end with N if its comment says `exit code N`.
-//! * `<!-- $ COMMAND -->` is a step that the reader need not see; `$EXAMPLES` is the folder of the
-//!   examples.
 //!
-//! Commands of a page run one after another, in a folder that is their home and is shown as `~`. No
+//! A page has no steps that its reader does not see. Commands of a page run one after another, in a folder that is their home and is shown as `~`. No
 //! other kind of block may contain commands, and the binary must accept every command in prose.
 //! With `CYAN_ACCEPT` set (`cargo xtask accept`) the output is written into the page.
 
@@ -171,7 +169,6 @@ impl Session {
             .env("TERM", "xterm")
             .env("HOME", &self.home)
             .env("XDG_CONFIG_HOME", self.home.join(".config"))
-            .env("EXAMPLES", self.place.path().join("cyanotype/examples"))
             .env("NO_COLOR", "1")
             .env("LC_ALL", "C")
             .env("PAGE_ROOT", ROOT)
@@ -202,16 +199,6 @@ impl Session {
         );
         let text = String::from_utf8(output.stdout).unwrap();
         text.replace(&*self.home.to_string_lossy(), "~")
-    }
-
-    /// Runs a step that the page does not show.
-    fn prepares(&mut self, page: &str, line: &str) {
-        let output = self.run(Command::new("sh").args(["-c", LINE]), line, "");
-        assert!(
-            output.status.success(),
-            "{page}: `{line}`: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
     }
 
     /// Runs a line on a terminal. If a program is missing, prints a note and skips the line.
@@ -277,12 +264,6 @@ fn run_page(page: &str) {
         }
         if let Some((_, text)) = &mut written {
             text.push_str(&format!("{line}\n"));
-        }
-        if let Some(hidden) = line
-            .strip_prefix("<!-- $ ")
-            .and_then(|rest| rest.strip_suffix(" -->"))
-        {
-            session.prepares(page, hidden);
         }
         match (kind, line.strip_prefix("$ ")) {
             (Some("console"), Some(command)) => {
@@ -412,7 +393,15 @@ fn blocks(text: &str) -> Vec<(usize, String, String)> {
 fn every_command_on_a_page_is_run() {
     let mut wrong = Vec::new();
     for page in pages() {
-        for (number, fence, text) in blocks(&text_of(&page)) {
+        let text = text_of(&page);
+        for (number, line) in (1..).zip(text.lines()) {
+            if line.trim_start().starts_with("<!-- $") {
+                wrong.push(format!(
+                    "{page}:{number}: the reader does not see this step"
+                ));
+            }
+        }
+        for (number, fence, text) in blocks(&text) {
             let at = format!("{page}:{number}");
             match fence.split(' ').next().unwrap_or_default() {
                 "console" | "sh" => {}
