@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 use blueprint::Address;
 use clap::{Args, Parser, Subcommand};
+use engine::inspect::ChosenOperation;
 
 #[cfg(feature = "kubernetes")]
 pub(crate) use self::cluster::{
@@ -686,9 +687,15 @@ pub(crate) struct Exports {
 pub(crate) struct History {
     #[command(flatten)]
     pub(crate) flag: InstanceFlag,
+    /// Show one operation: the number of its generation, or `last`
+    #[arg(value_name = "GENERATION", value_parser = values::chosen_operation)]
+    pub(crate) operation: Option<ChosenOperation>,
     /// Limit the number of operations
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
+    /// Print times as dates in UTC
+    #[arg(long)]
+    pub(crate) absolute: bool,
 }
 
 /// Release the lock of an operation that is gone

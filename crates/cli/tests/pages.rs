@@ -1,7 +1,9 @@
 //! Checks that commands on pages have the effects that the pages show: README.md, `docs` and the
 //! pages of `examples`.
 //!
-//! * ```` ```yaml NAME ```` (also `json`, `toml`, ..) is a file of that name.
+//! * A block of `yaml`, `json` or `toml` is a file if the text before it ends with its name and a
+//!   colon, as in "`shop.blueprint.yaml`:". The reader sees the name, which the words after the
+//!   opening fence would hide.
 //! * ```` ```console ```` holds commands after `$ ` and their output, which is compared exactly.
 //! * ```` ```sh ```` holds commands that run on a terminal; questions are answered with `y`. Each
 //!   must succeed, or end with N if its comment says `exit code N`.
@@ -238,6 +240,13 @@ impl Session {
     }
 }
 
+/// The name of the file that a block of this language is, by the last line of text above it.
+fn file_above<'a>(line: &'a str, language: &str) -> Option<&'a str> {
+    let (_, name) = line.strip_suffix("`:")?.rsplit_once('`')?;
+    let (_, extension) = name.rsplit_once('.')?;
+    (extension == language).then_some(name)
+}
+
 /// Runs the commands of a page. Compares their output with the page, or writes it there.
 fn run_page(page: &str) {
     let text = text_of(page);
@@ -245,6 +254,7 @@ fn run_page(page: &str) {
     let mut now = String::new();
     let mut kind: Option<&str> = None;
     let mut written: Option<(&str, String)> = None;
+    let mut above = "";
     for line in text.lines() {
         if let Some(fence) = line.strip_prefix("```") {
             now.push_str(&format!("{line}\n"));
@@ -256,14 +266,18 @@ fn run_page(page: &str) {
                     fs::write(file, text).unwrap();
                 }
             } else {
-                let (word, name) = fence.split_once(' ').unwrap_or((fence, ""));
+                let word = fence.split(' ').next().unwrap_or_default();
                 kind = Some(word);
-                written = (!name.is_empty()).then(|| (name, String::new()));
+                written = file_above(above, word).map(|name| (name, String::new()));
+                above = "";
             }
             continue;
         }
         if let Some((_, text)) = &mut written {
             text.push_str(&format!("{line}\n"));
+        }
+        if kind.is_none() && !line.is_empty() {
+            above = line;
         }
         match (kind, line.strip_prefix("$ ")) {
             (Some("console"), Some(command)) => {
@@ -403,7 +417,13 @@ fn every_command_on_a_page_is_run() {
         }
         for (number, fence, text) in blocks(&text) {
             let at = format!("{page}:{number}");
-            match fence.split(' ').next().unwrap_or_default() {
+            let (language, hidden) = fence.split_once(' ').unwrap_or((&fence, ""));
+            if hidden.contains('.') {
+                wrong.push(format!(
+                    "{at}: the reader does not see `{hidden}`; write it above the block"
+                ));
+            }
+            match language {
                 "console" | "sh" => {}
                 "text" | "yaml" | "json" | "toml" => {
                     let is_command = |line: &str| {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use blueprint::{Name, Value, parse_duration};
+use blueprint::{Name, parse_duration};
 use diag::{Diagnostics, FileId, Span};
 use dialect::plain_value;
 use jsonpath::Path;
-use syntax::{Content, Format, MapEntry, Node};
+use syntax::{Format, MapEntry, Node};
 
 use crate::codes::SCRIPT;
 use crate::script::{RunResult, Script, ScriptStep};

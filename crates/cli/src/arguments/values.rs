@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use engine::Adoption;
 use engine::apply::OnFailure;
+use engine::inspect::ChosenOperation;
 
 /// What happens to changes that others made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -30,6 +31,16 @@ impl DriftPolicy {
             DriftPolicy::Refuse => engine::DriftPolicy::Refuse,
         }
     }
+}
+
+/// Parses which operation of the history is meant.
+pub(super) fn chosen_operation(text: &str) -> Result<ChosenOperation, String> {
+    if text == "last" {
+        return Ok(ChosenOperation::Newest);
+    }
+    text.parse()
+        .map(ChosenOperation::Generation)
+        .map_err(|_| "it must be the number of a generation, or `last`".to_owned())
 }
 
 /// Parses what to do when a step fails.

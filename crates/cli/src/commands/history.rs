@@ -1,11 +1,13 @@
 //! `cyan history`.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use blueprint::format_duration;
+use engine::inspect::{CallEnd, OperationDetails};
 use engine::json;
 use engine::run::Clock;
-use state::{Ended, GenerationInfo};
+use state::{Ended, GenerationInfo, OperationKind, StatusOp};
 
 use super::list::ago;
 use crate::arguments::{Global, History};
@@ -23,15 +25,28 @@ pub(crate) async fn run(
 ) -> Result<Exit, CommandError> {
     let (session, instance) =
         open::session_and_instance(None, &arguments.flag, global, report).await?;
+    if let Some(chosen) = arguments.operation {
+        let details = session.operation_details(&instance, chosen).await?;
+        if report.is_json() {
+            report.set_result(json::operation_details(&details));
+        } else {
+            report.terminal.write_result(&detailed(&details));
+        }
+        return Ok(Exit::Done);
+    }
     let history = session.history(&instance, arguments.limit).await?;
     if report.is_json() {
         report.set_result(json::history(&history));
         return Ok(Exit::Done);
     }
-    let now = Clock::System.now();
+    let times = if arguments.absolute {
+        ShownTimes::Absolute
+    } else {
+        ShownTimes::Since(Clock::System.now())
+    };
     let operations = history.operations.iter().enumerate();
     let rows: Vec<Vec<String>> = operations
-        .map(|(at, one)| row(one, now, at == 0 && history.is_held))
+        .map(|(at, one)| row(one, times, at == 0 && history.is_held))
         .collect();
     report
         .terminal
@@ -49,14 +64,86 @@ const HEAD: [&str; 7] = [
     "WHO",
 ];
 
+/// Prints one operation: what it was, its inputs, and its calls.
+fn detailed(details: &OperationDetails) -> String {
+    let operation = &details.operation.operation;
+    let (state, end) = match details.operation.finished {
+        Some(ended) => {
+            let state = format!(
+                "generation {}, {}",
+                ended.generation.0,
+                ended.outcome.word()
+            );
+            let end = format!(
+                "{}, {}",
+                json::time_of_seconds(ended.at),
+                done(ended.counts)
+            );
+            (state, end)
+        }
+        None if details.is_running => ("running".to_owned(), "-".to_owned()),
+        None => ("cut off".to_owned(), "-".to_owned()),
+    };
+    let document = match operation.document.as_ref() {
+        "" => "-",
+        document => document,
+    };
+    let mut text = format!(
+        "{}: {state}\n  document: {document}\n  who: {}\n  began: {}\n  ended: {end}\n",
+        command_of(operation.kind),
+        operation.who,
+        json::time_of_seconds(operation.began),
+    );
+    if !details.inputs.is_empty() {
+        text.push_str("\ninputs\n");
+    }
+    for (name, given) in &details.inputs {
+        let _ = writeln!(text, "  {name}: {}", json::value(given, false));
+    }
+    if !details.calls.is_empty() {
+        text.push_str("\nsteps\n");
+    }
+    for call in &details.calls {
+        let action = call.op.map_or("record", StatusOp::word);
+        let end = match &call.end {
+            CallEnd::Done => "done".to_owned(),
+            CallEnd::Failed(error) => format!("failed: {error}"),
+            CallEnd::Open if details.is_running => "no answer yet".to_owned(),
+            CallEnd::Open => "cut off, its outcome was found out later".to_owned(),
+        };
+        let _ = writeln!(text, "  {action} {}: {end}", call.address);
+    }
+    text
+}
+
+/// The word for the command that began an operation. A later deployment is one, too.
+fn command_of(kind: OperationKind) -> &'static str {
+    match kind {
+        OperationKind::Update => OperationKind::Deploy.word(),
+        kind => kind.word(),
+    }
+}
+
+/// How times are shown.
+#[derive(Clone, Copy)]
+enum ShownTimes {
+    /// As the time that has passed until this one, in seconds since 1970 UTC.
+    Since(i64),
+    /// In RFC 3339, in UTC.
+    Absolute,
+}
+
 /// Prints operations as a table. None of them is running.
 pub(crate) fn shown(operations: &[GenerationInfo], report: &Report) -> String {
-    let now = Clock::System.now();
-    let rows: Vec<Vec<String>> = operations.iter().map(|one| row(one, now, false)).collect();
+    let times = ShownTimes::Since(Clock::System.now());
+    let rows: Vec<Vec<String>> = operations
+        .iter()
+        .map(|one| row(one, times, false))
+        .collect();
     table(&HEAD, &rows, report.terminal.out)
 }
 
-fn row(one: &GenerationInfo, now: i64, running: bool) -> Vec<String> {
+fn row(one: &GenerationInfo, times: ShownTimes, running: bool) -> Vec<String> {
     let operation = &one.operation;
     let (generation, outcome, duration, did) = match &one.finished {
         Some(Ended {
@@ -81,10 +168,13 @@ fn row(one: &GenerationInfo, now: i64, running: bool) -> Vec<String> {
         None if running => ("-".to_owned(), "running", "-".to_owned(), "-".to_owned()),
         None => ("-".to_owned(), "cut off", "-".to_owned(), "-".to_owned()),
     };
-    let began = format!("{} ago", ago(now, operation.began));
+    let began = match times {
+        ShownTimes::Since(now) => format!("{} ago", ago(now, operation.began)),
+        ShownTimes::Absolute => json::time_of_seconds(operation.began),
+    };
     vec![
         generation,
-        operation.kind.word().to_owned(),
+        command_of(operation.kind).to_owned(),
         outcome.to_owned(),
         began,
         duration,

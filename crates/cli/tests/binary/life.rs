@@ -79,6 +79,55 @@ fn the_document_of_init_runs_as_it_is() {
         5,
         "a head and four operations"
     );
+    let head = place.ends(0, &["history", "--absolute"]).out;
+    let began = head.lines().nth(1).unwrap_or_default();
+    let year = began.split_whitespace().find(|word| word.ends_with('Z'));
+    assert!(year.is_some_and(|time| time.len() == 20), "{head}");
+}
+
+#[test]
+fn history_shows_one_operation_with_its_inputs_steps_and_errors() {
+    let text = "version: 2023-04-20
+variables:
+  count: {type: integer}
+  password: {type: string, secret: true}
+resources:
+  good: {type: local/file, spec: {path: good.txt, content: '${tostring(variables.count)}'}}
+  bad: {type: local/command, dependsOn: [good], spec: {create: 'echo broken >&2; exit 3'}}
+";
+    let place = Place::with("shop.blueprint.yaml", text);
+    place.ends(0, &["key", "new"]);
+    let given = ["--var", "count=2", "--var", "password=hunter2"];
+    place.ends(4, &[&["deploy", "-y"][..], &given].concat());
+    let shown = place.ends(0, &["history", "1"]).out;
+    for line in [
+        "deploy: generation 1, failed",
+        "  document: shop.blueprint.yaml",
+        "  count: \"(secret)\"",
+        "  create good: done",
+        "  create bad: failed: ",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+    assert!(!shown.contains("hunter2"), "{shown}");
+    let json = place.ends(0, &["history", "1", "--json"]).out;
+    assert!(!json.contains("hunter2"), "{json}");
+    assert_eq!(place.ends(0, &["history", "last"]).out, shown);
+    let open = text.replace("  password: {type: string, secret: true}\n", "");
+    place.write("shop.blueprint.yaml", &open);
+    place.ends(4, &["deploy", "-y", "--var", "count=3"]);
+    let shown = place.ends(0, &["history", "2"]).out;
+    assert!(shown.contains("  count: \"3\"\n"), "{shown}");
+    let unknown = place.ends(2, &["history", "7"]).err;
+    assert!(
+        unknown.contains("has no generation 7") && unknown.contains("the generations 1 to 2"),
+        "{unknown}"
+    );
+    let word = place.ends(2, &["history", "shop"]).err;
+    assert!(
+        word.contains("the number of a generation, or `last`"),
+        "{word}"
+    );
 }
 
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";

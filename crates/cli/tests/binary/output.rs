@@ -76,7 +76,7 @@ fn redact(value: &mut Value) {
                     "milliseconds" => "[MILLISECONDS]",
                     "id" | "provider_id" | "operation_id" if value.is_string() => "[ID]",
                     "began" | "at" | "created" | "since" | "until"
-                        if value.as_i64().is_some_and(|at| at > 1_000_000) =>
+                        if value.as_str().is_some_and(|at| at.ends_with('Z')) =>
                     {
                         "[TIME]"
                     }
@@ -133,6 +133,8 @@ fn machine_output_has_its_samples() {
     sample("show-one", &place.ends(0, &["show", "b", "--json"]).out);
     sample("exports", &place.ends(0, &["exports", "--json"]).out);
     sample("history", &place.ends(0, &["history", "--json"]).out);
+    let one = place.ends(0, &["history", "last", "--json"]).out;
+    sample("history-one", &one);
     sample("drift", &place.ends(0, &["drift", "--json"]).out);
     sample("graph", &place.ends(0, &["graph", "--json"]).out);
     sample(

@@ -350,7 +350,7 @@ fn samples_fit_their_schemas() {
         // The samples have placeholders for times.
         let text = std::fs::read_to_string(&path)
             .unwrap()
-            .replace("\"[TIME]\"", "1")
+            .replace("\"[TIME]\"", "\"2026-01-01T00:00:00Z\"")
             .replace("\"[MILLISECONDS]\"", "1");
         let values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
         for value in values.map(Result::unwrap) {

@@ -17,7 +17,7 @@ mod waiting;
 pub use self::codes::{diagnostic_code, diagnostic_codes};
 pub use self::exports::Exports;
 pub use self::functions::Functions;
-pub use self::history::History;
+pub use self::history::{CallEnd, ChosenOperation, History, JournalCall, OperationDetails};
 pub use self::instances::{Instances, is_destroyed, status};
 pub use self::names::Names;
 pub use self::schema::SchemaTypes;

@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 use state::{InstanceInfo, InstanceName, LeaseHolder};
 
+use super::time::time_of_seconds;
 use crate::inspect::{Instances, status};
 
 /// All instances of a state.
@@ -19,7 +20,7 @@ pub(super) fn instance(info: &InstanceInfo) -> Json {
         "revision": info.revision,
         "generation": info.generation,
         "resources": info.records,
-        "created": info.created,
+        "created": time_of_seconds(info.created),
         "document": info.document,
         "holder": info.holder.as_ref().map(holder),
     });
@@ -42,5 +43,6 @@ pub fn unlocked(instance: &InstanceName, ended: Option<&LeaseHolder>) -> Json {
 }
 
 fn holder(holder: &LeaseHolder) -> Json {
-    json!({"who": holder.who, "since": holder.since, "until": holder.until})
+    let [since, until] = [holder.since, holder.until].map(time_of_seconds);
+    json!({"who": holder.who, "since": since, "until": until})
 }

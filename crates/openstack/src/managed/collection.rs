@@ -590,12 +590,23 @@ impl Managed {
             },
         };
         let Some(mut object) = found else {
+            // A delete that was cut off may have left what goes after the object.
+            if request.id.is_some() && request.token.is_some() {
+                let (private, _) = to_json(request.private).unwrap_or_default();
+                self.hooks.after_delete(on, &private).await?;
+            }
             return Ok(absent(request));
         };
         let id = self.id_of(&object)?;
         on.names.note(self.path, &id);
         let is_new = request.outputs.is_null();
         let mut private = request.private.clone();
+        if is_new && request.token.is_some() {
+            self.hooks.found(&mut object);
+            if !object[ASIDE][PRIVATE].is_null() {
+                private = from_json(&object[ASIDE][PRIVATE]);
+            }
+        }
         if is_new && request.token.is_none() {
             self.hooks.imported(on, &spec, &mut object).await?;
             private = from_json(&object[ASIDE][PRIVATE]);

@@ -220,6 +220,12 @@ pub(crate) trait Hooks: Sync {
         std::future::ready(Ok(())).boxed()
     }
 
+    /// Notes in the private data of an object that its create was cut off, if the next update must
+    /// know it.
+    fn found(&self, object: &mut Json) {
+        let _ = object;
+    }
+
     /// Acts after no object was found for the token of a create, for example on helper objects that
     /// the create left.
     fn not_created<'a>(

@@ -283,7 +283,8 @@ async fn a_group_with_a_name_and_a_description_has_its_mark_until_it_is_recorded
     let Some(peer) = Peer::of("demo").await else {
         return;
     };
-    let spec = json!({"name": "no-place", "description": "given", "rules": []});
+    let rules = json!([{"direction": "egress", "protocol": "udp"}]);
+    let spec = json!({"name": "no-place", "description": "given", "rules": rules});
     let other = peer
         .create("OS::Neutron::SecurityGroup", "other", spec.clone())
         .await

@@ -5,7 +5,8 @@ use serde_json::{Value as Json, json};
 
 use crate::client::{Service, ServiceRequest};
 use crate::managed::{
-    CloudCall, Hooks, JsonMap, Managed, Mark, SpecChange, State, Unset, hook, reference, same,
+    ASIDE, CloudCall, Hooks, JsonMap, Managed, Mark, PRIVATE, SpecChange, State, Unset, hook,
+    reference, same,
 };
 
 use super::common::NEUTRON;
@@ -76,6 +77,17 @@ impl Hooks for RuleHooks {
         };
         rule(prior) == rule(desired)
     }
+}
+
+/// The key in the private data of a group whose create was cut off, perhaps before it had its rules.
+const UNFINISHED: &str = "unfinished";
+
+/// Whether the create of a group has given it its rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GroupCreate {
+    Complete,
+    /// It was cut off, perhaps when the group had the rules of Neutron only.
+    CutOff,
 }
 
 /// The hooks of security groups: their rules are objects of their own.
@@ -163,8 +175,8 @@ fn has_egress(rules: &[JsonMap]) -> bool {
 fn rule_changes(
     group: &str,
     shown: &[Json],
-    prior: &[JsonMap],
-    desired: &[JsonMap],
+    [prior, desired]: [&[JsonMap]; 2],
+    made: GroupCreate,
 ) -> (Vec<JsonMap>, Vec<String>) {
     // Rules of Neutron allow all traffic to the outside. They go with the first rule about it, and
     // return with the last one.
@@ -172,7 +184,7 @@ fn rule_changes(
     let defaults = default_rules(group);
     let mut wanted = desired.to_vec();
     let mut dropped: Vec<&JsonMap> = prior.iter().collect();
-    if egress_now && !egress_before {
+    if egress_now && (!egress_before || made == GroupCreate::CutOff) {
         dropped.extend(&defaults);
     }
     if egress_before && !egress_now {
@@ -215,6 +227,7 @@ async fn bodies(
 async fn set_rules(
     on: CloudCall<'_>,
     change: SpecChange<'_>,
+    made: GroupCreate,
     object: &mut Json,
 ) -> Result<(), ProviderError> {
     let group = object["id"].as_str().unwrap_or_default().to_owned();
@@ -224,7 +237,7 @@ async fn set_rules(
         .as_array()
         .cloned()
         .unwrap_or_default();
-    let (new, gone) = rule_changes(&group, &shown, &prior, &desired);
+    let (new, gone) = rule_changes(&group, &shown, [&prior, &desired], made);
     for id in &gone {
         let path = format!("security-group-rules/{id}");
         match on
@@ -262,7 +275,7 @@ impl Hooks for GroupHooks {
                 prior: &JsonMap::new(),
                 desired: spec,
             };
-            set_rules(on, change, object).await
+            set_rules(on, change, GroupCreate::Complete, object).await
         })
     }
 
@@ -272,7 +285,17 @@ impl Hooks for GroupHooks {
         change: SpecChange<'a>,
         object: &'a mut Json,
     ) -> BoxFuture<'a, Result<(), ProviderError>> {
-        Box::pin(set_rules(on, change, object))
+        Box::pin(async move {
+            let made = match object[ASIDE][PRIVATE].take()[UNFINISHED] == true {
+                true => GroupCreate::CutOff,
+                false => GroupCreate::Complete,
+            };
+            set_rules(on, change, made, object).await
+        })
+    }
+
+    fn found(&self, object: &mut Json) {
+        object[ASIDE][PRIVATE] = json!({ UNFINISHED: true });
     }
 
     fn property(&self, name: &str, object: &Json, declared: &Json) -> Option<Json> {
@@ -357,19 +380,36 @@ mod tests {
         let after = rules(json!([{"protocol": "tcp", "port_range_min": 80, "port_range_max": 80}]));
         let others = rules(json!([{"protocol": "udp"}]));
         let all = [default_rules("g"), before.clone(), others].concat();
-        let (new, gone) = rule_changes("g", &shown(&all), &before, &after);
+        let (new, gone) = rule_changes("g", &shown(&all), [&before, &after], GroupCreate::Complete);
         assert_eq!((new, gone), (after, vec!["2".to_owned()]));
     }
 
     #[test]
     fn rules_about_outgoing_traffic_replace_those_of_neutron() {
         let egress = rules(json!([{"direction": "egress", "protocol": "tcp"}]));
-        let (new, gone) = rule_changes("g", &shown(&default_rules("g")), &[], &egress);
+        let (new, gone) = rule_changes(
+            "g",
+            &shown(&default_rules("g")),
+            [&[], &egress],
+            GroupCreate::Complete,
+        );
         assert_eq!(
             (new, gone),
             (egress.clone(), vec!["0".to_owned(), "1".to_owned()])
         );
-        let (new, gone) = rule_changes("g", &shown(&egress), &egress, &[]);
+        let (new, gone) = rule_changes("g", &shown(&egress), [&egress, &[]], GroupCreate::Complete);
         assert_eq!((new, gone), (default_rules("g"), vec!["0".to_owned()]));
+    }
+
+    #[test]
+    fn a_group_whose_create_was_cut_off_loses_the_rules_of_neutron() {
+        let egress = rules(json!([{"direction": "egress", "protocol": "tcp"}]));
+        let (new, gone) = rule_changes(
+            "g",
+            &shown(&default_rules("g")),
+            [&egress, &egress],
+            GroupCreate::CutOff,
+        );
+        assert_eq!((new, gone), (egress, vec!["0".to_owned(), "1".to_owned()]));
     }
 }
