@@ -8,9 +8,10 @@
 //! * ```` ```sh ```` holds commands that run on a terminal; questions are answered with `y`. Each
 //!   must succeed, or end with N if its comment says `exit code N`.
 //!
-//! A page has no steps that its reader does not see. Commands of a page run one after another, in a folder that is their home and is shown as `~`. No
-//! other kind of block may contain commands, and the binary must accept every command in prose.
-//! With `CYAN_ACCEPT` set (`cargo xtask accept`) the output is written into the page.
+//! A page has no steps that its reader does not see. Commands of a page run one after another, in a
+//! folder that is their home and is shown as `~`. No other kind of block may contain commands, and
+//! the binary must accept every command in prose. With `CYAN_ACCEPT` set (`cargo xtask accept`) the
+//! output is written into the page.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
