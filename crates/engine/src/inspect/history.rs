@@ -175,15 +175,15 @@ fn no_operation(history: &History, chosen: ChosenOperation) -> Error {
         ChosenOperation::Newest => format!("the instance `{instance}` has no operation"),
     };
     let finished = history.operations.iter();
-    let mut known = finished.filter_map(|one| Some(one.finished.as_ref()?.generation.0));
-    let newest = known.next();
-    let oldest = known.last().or(newest);
-    let help = match (oldest, newest) {
-        (Some(oldest), Some(newest)) if oldest < newest => {
+    let known: Vec<u64> = finished
+        .filter_map(|one| Some(one.finished.as_ref()?.generation.0))
+        .collect();
+    let help = match known.as_slice() {
+        [newest, .., oldest] => {
             format!("it has the generations {oldest} to {newest}: `cyan history` lists them")
         }
-        (_, Some(only)) => format!("it has the generation {only} only"),
-        _ => "`cyan history` lists its operations".to_owned(),
+        [only] => format!("it has the generation {only} only"),
+        [] => "`cyan history` lists its operations".to_owned(),
     };
     Error::Usage {
         message,

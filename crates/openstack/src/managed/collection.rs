@@ -601,8 +601,8 @@ impl Managed {
         on.names.note(self.path, &id);
         let is_new = request.outputs.is_null();
         let mut private = request.private.clone();
-        if is_new && request.token.is_some() {
-            self.hooks.found(&mut object);
+        if let Some(token) = request.token.filter(|_| is_new) {
+            self.hooks.found(on, token, &spec, &mut object).await?;
             if !object[ASIDE][PRIVATE].is_null() {
                 private = from_json(&object[ASIDE][PRIVATE]);
             }

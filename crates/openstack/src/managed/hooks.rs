@@ -220,10 +220,17 @@ pub(crate) trait Hooks: Sync {
         std::future::ready(Ok(())).boxed()
     }
 
-    /// Notes in the private data of an object that its create was cut off, if the next update must
-    /// know it.
-    fn found(&self, object: &mut Json) {
-        let _ = object;
+    /// Completes the private data of an object whose create with this token was cut off. Nothing is
+    /// changed in the cloud, because a plan reads objects too.
+    fn found<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        token: &'a str,
+        spec: &'a JsonMap,
+        object: &'a mut Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        let _ = (on, token, spec, object);
+        std::future::ready(Ok(())).boxed()
     }
 
     /// Acts after no object was found for the token of a create, for example on helper objects that

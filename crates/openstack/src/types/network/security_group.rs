@@ -294,8 +294,15 @@ impl Hooks for GroupHooks {
         })
     }
 
-    fn found(&self, object: &mut Json) {
+    fn found<'a>(
+        &'a self,
+        _on: CloudCall<'a>,
+        _token: &'a str,
+        _spec: &'a JsonMap,
+        object: &'a mut Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
         object[ASIDE][PRIVATE] = json!({ UNFINISHED: true });
+        Box::pin(std::future::ready(Ok(())))
     }
 
     fn property(&self, name: &str, object: &Json, declared: &Json) -> Option<Json> {

@@ -118,9 +118,19 @@ impl Hooks for ServerHooks {
         object: &'a mut Json,
     ) -> BoxFuture<'a, Result<(), ProviderError>> {
         Box::pin(async move {
-            ports::record(on, spec, object).await?;
+            ports::record(on, &on.call.token, spec, object).await?;
             networks::associate_floating_ips(on, spec, object).await
         })
+    }
+
+    fn found<'a>(
+        &'a self,
+        on: CloudCall<'a>,
+        token: &'a str,
+        spec: &'a JsonMap,
+        object: &'a mut Json,
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(ports::record(on, token, spec, object))
     }
 
     fn update<'a>(

@@ -177,19 +177,20 @@ pub(super) async fn group_ids(
     Ok(ids)
 }
 
-/// Keeps the ids of the ports of a new server.
+/// Keeps the ids of the ports of a new server, which the call with this token has made.
 ///
 /// # Errors
 /// The error of the call that finds them.
 pub(super) async fn record(
     on: CloudCall<'_>,
+    token: &str,
     spec: &JsonMap,
     object: &mut Json,
 ) -> Result<(), ProviderError> {
     if !entries_of(spec).iter().any(is_needed) {
         return Ok(());
     }
-    let mut ports = marked(on, &on.call.token).await?;
+    let mut ports = marked(on, token).await?;
     let position = |port: &Json| {
         let name = port["name"].as_str().unwrap_or_default();
         let (_, index) = name.rsplit_once('-').unwrap_or_default();
