@@ -109,7 +109,7 @@ fn detailed(details: &OperationDetails) -> String {
             CallEnd::Done => "done".to_owned(),
             CallEnd::Failed(error) => format!("failed: {error}"),
             CallEnd::Open if details.is_running => "no answer yet".to_owned(),
-            CallEnd::Open => "cut off, its outcome was found out later".to_owned(),
+            CallEnd::Open => "no answer is recorded".to_owned(),
         };
         let _ = writeln!(text, "  {action} {}: {end}", call.address);
     }

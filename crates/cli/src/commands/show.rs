@@ -32,8 +32,13 @@ pub(crate) async fn run(
         return show_plan(name, &text, &arguments, report);
     }
     if arguments.format.is_some() {
+        let message = match &arguments.address {
+            Some(name) if Path::new(name).exists() => format!("`{name}` is not a plan file"),
+            Some(name) => format!("there is no file `{name}`"),
+            None => "`--format` goes with a plan file".to_owned(),
+        };
         return Err(CommandError::Usage {
-            message: "`--format` goes with a plan file".to_owned(),
+            message,
             help: Some("name a file of `cyan stage --out PLAN`".to_owned()),
         });
     }

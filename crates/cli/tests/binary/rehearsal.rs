@@ -517,7 +517,7 @@ fn a_catalogue_takes_the_place_of_types_that_are_simulated_anyway() {
 fn page_on_catalogues_is_correct() {
     let page = include_str!("../../../../docs/catalogues.md");
     let block = |language: &str| {
-        let fence = page.find(&format!("```{language} ")).unwrap();
+        let fence = page.find(&format!("```{language}\n")).unwrap();
         let start = fence + page[fence..].find('\n').unwrap() + 1;
         &page[start..start + page[start..].find("```").unwrap()]
     };

@@ -186,6 +186,12 @@ fn a_file_that_is_no_plan_or_not_as_written_is_named_with_the_fix() {
     ] {
         there.ends(2, flags);
     }
+    let unknown = there.ends(2, &["show", "other.plan", "--format", "markdown"]);
+    assert!(
+        unknown.err.contains("there is no file `other.plan`"),
+        "{}",
+        unknown.err
+    );
 }
 
 #[test]
