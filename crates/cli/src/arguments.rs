@@ -688,7 +688,7 @@ pub(crate) struct History {
     #[command(flatten)]
     pub(crate) flag: InstanceFlag,
     /// Show one operation: the number of its generation, or `last`
-    #[arg(value_name = "GENERATION", value_parser = values::chosen_operation)]
+    #[arg(value_name = "GENERATION", value_parser = values::chosen_operation, conflicts_with = "limit")]
     pub(crate) operation: Option<ChosenOperation>,
     /// Limit the number of operations
     #[arg(long, value_name = "N", default_value_t = 20)]

@@ -3,7 +3,7 @@
 //!
 //! Not here: the image of Docker itself; its file system is tried instead.
 
-#![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use std::collections::BTreeMap;
 use std::fs;

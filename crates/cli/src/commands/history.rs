@@ -75,8 +75,9 @@ fn detailed(details: &OperationDetails) -> String {
                 ended.outcome.word()
             );
             let end = format!(
-                "{}, {}",
+                "{}, after {}: {}",
                 json::time_of_seconds(ended.at),
+                ago(ended.at, operation.began),
                 done(ended.counts)
             );
             (state, end)
@@ -107,7 +108,7 @@ fn detailed(details: &OperationDetails) -> String {
         let action = call.op.map_or("record", StatusOp::word);
         let end = match &call.end {
             CallEnd::Done => "done".to_owned(),
-            CallEnd::Failed(error) => format!("failed: {error}"),
+            CallEnd::Failed(error) => format!("failed: {}", error.replace('\n', "\n    ")),
             CallEnd::Open if details.is_running => "no answer yet".to_owned(),
             CallEnd::Open => "no answer is recorded".to_owned(),
         };

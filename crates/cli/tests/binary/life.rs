@@ -106,6 +106,7 @@ resources:
         "  count: \"(secret)\"",
         "  create good: done",
         "  create bad: failed: ",
+        "\n    broken",
     ] {
         assert!(shown.contains(line), "{line}\n{shown}");
     }

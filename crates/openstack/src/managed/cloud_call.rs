@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::provider::{Call, ErrorKind, ProviderError, ResourceType};
+use ::provider::{BoxFuture, Call, ErrorKind, ProviderError, ResourceType};
 use blueprint::Name;
 use serde_json::Value as Json;
 use tokio::time::Instant;
@@ -10,6 +10,9 @@ use tokio::time::Instant;
 use super::names::{NameCache, ObjectKind, Search};
 use crate::client::{Cloud, ServiceAnswer, ServiceError, ServiceRequest};
 use crate::heat::{HeatProvider, physical_name};
+
+/// The number of pauses, some seconds together, in which the object of a killed process may appear.
+const IN_FLIGHT: u32 = 5;
 
 /// A call of the contract with the cloud that it is for.
 #[derive(Clone, Copy)]
@@ -103,6 +106,25 @@ impl<'a> CloudCall<'a> {
             ..self.call.clone()
         };
         physical_name(&create)
+    }
+
+    /// Looks for what an interrupted create made. The service may still work on the request of a
+    /// process that was killed, so it may appear late.
+    ///
+    /// # Errors
+    /// The error of `find`, or of a wait that ends early.
+    pub(crate) async fn find_late<'f, T, E: From<ProviderError>>(
+        &self,
+        find: impl Fn() -> BoxFuture<'f, Result<Option<T>, E>>,
+    ) -> Result<Option<T>, E> {
+        for before in 0..IN_FLIGHT {
+            let found = find().await?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            self.wait(pause(before)).await?;
+        }
+        find().await
     }
 
     /// Waits.

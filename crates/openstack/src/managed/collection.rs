@@ -12,16 +12,13 @@ use blueprint::{FieldPath, Map, Name, Value};
 use serde_json::{Value as Json, json};
 
 use super::handler::{Handler, Table, absent, patiently};
-use super::hooks::{ASIDE, PRIVATE, SpecChange};
+use super::hooks::{ASIDE, LeftOver, PRIVATE, SpecChange};
 use super::mapping::{Recorded, fields_of, id_in_path, id_of, is_part_of};
 use super::mapping::{body_of, json_of};
 use super::table::JsonMap;
 use super::table::{Busy, Form, Parent, Property, Reading, State, Target, Unset, Update};
-use super::{CloudCall, Hooks, Mark, pause};
+use super::{CloudCall, Hooks, Mark};
 use crate::client::{Delivery, Service, ServiceError, ServiceRequest, path_segment};
-
-/// The number of pauses, some seconds together, in which the object of a killed process may appear.
-const IN_FLIGHT: u32 = 5;
 
 /// A type whose objects are a collection of a service: what a table says about it.
 pub(crate) struct Managed {
@@ -267,24 +264,6 @@ impl Managed {
         let answer = patiently(on, self.busy, Operation::Update, call).await;
         let answer = answer.map_err(|error| error.into_provider_error(true))?;
         Ok(self.unwrapped(answer.body))
-    }
-
-    /// Finds the object of an interrupted create. The service may still work on the request of a
-    /// process that was killed, so the object may appear late.
-    async fn find_late(
-        &self,
-        on: CloudCall<'_>,
-        token: &str,
-        spec: &JsonMap,
-    ) -> Result<Option<Json>, Option<ProviderError>> {
-        for before in 0..IN_FLIGHT {
-            let found = self.find(on, token, spec).await?;
-            if found.is_some() {
-                return Ok(found);
-            }
-            on.wait(pause(before)).await.map_err(Some)?;
-        }
-        self.find(on, token, spec).await
     }
 
     /// An object of a list. Some lists have an envelope around each object.
@@ -579,23 +558,23 @@ impl Managed {
         let found = match (request.id.filter(|id| !id.is_empty()), request.token) {
             (Some(id), _) => self.object(on, &spec, id).await?,
             (None, None) => return Ok(ReadOutcome::Unknown),
-            (None, Some(token)) => match self.find_late(on, token, &spec).await {
-                Ok(None) => {
-                    self.hooks.not_created(on, token).await?;
-                    None
+            (None, Some(token)) => {
+                match on.find_late(|| Box::pin(self.find(on, token, &spec))).await {
+                    Ok(None) => {
+                        self.hooks.not_created(on, token).await?;
+                        None
+                    }
+                    Ok(found) => found,
+                    Err(None) => return Ok(ReadOutcome::Unknown),
+                    Err(Some(error)) => return Err(error),
                 }
-                Ok(found) => found,
-                Err(None) => return Ok(ReadOutcome::Unknown),
-                Err(Some(error)) => return Err(error),
-            },
+            }
         };
         let Some(mut object) = found else {
-            // A delete that was cut off may have left what goes after the object.
-            if request.id.is_some() && request.token.is_some() {
-                let (private, _) = to_json(request.private).unwrap_or_default();
-                self.hooks.after_delete(on, &private).await?;
-            }
-            return Ok(absent(request));
+            return Ok(match self.hooks.left_over() {
+                LeftOver::Helpers => absent(request),
+                LeftOver::Nothing => ReadOutcome::Absent,
+            });
         };
         let id = self.id_of(&object)?;
         on.names.note(self.path, &id);

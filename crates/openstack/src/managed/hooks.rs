@@ -24,6 +24,14 @@ pub(crate) enum Deletion {
     ByStatus,
 }
 
+/// What of an object is still there when the object itself is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeftOver {
+    /// The helper objects that its private data names: a delete must still remove them.
+    Helpers,
+    Nothing,
+}
+
 /// What a type does beyond its table. Each method does nothing unless a type has its own. Specs are
 /// the JSON of what the document declares; properties that are not set are absent.
 pub(crate) trait Hooks: Sync {
@@ -208,6 +216,11 @@ pub(crate) trait Hooks: Sync {
     ) -> BoxFuture<'a, Result<Deletion, ProviderError>> {
         let _ = (on, object);
         std::future::ready(Ok(Deletion::ByStatus)).boxed()
+    }
+
+    /// What is left of an object that is gone.
+    fn left_over(&self) -> LeftOver {
+        LeftOver::Helpers
     }
 
     /// Acts after the object is gone, for example on helper objects in the private data.

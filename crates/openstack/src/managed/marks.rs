@@ -35,13 +35,25 @@ pub(crate) enum Mark {
 /// The key of the mark in a map.
 pub(crate) const KEY: &str = "cyan";
 
+/// How marks begin, and the number of letters and digits after that.
+const BEGINNING: &str = "cyan-";
+const DIGEST: usize = 12;
+
 /// The mark of a create.
 pub(crate) fn mark_of(token: &str) -> String {
-    format!("cyan-{}", short_digest(&["mark", token]))
+    format!("{BEGINNING}{}", short_digest(&["mark", token]))
 }
 
-fn is_mark(value: &Json) -> bool {
-    value.as_str().is_some_and(|text| text.starts_with("cyan-"))
+/// Whether a text is a mark. A text of a template may begin like one.
+pub(crate) fn is_mark(text: &str) -> bool {
+    let digest = text.strip_prefix(BEGINNING);
+    digest.is_some_and(|digest| {
+        digest.len() == DIGEST && digest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+fn has_mark(value: &Json) -> bool {
+    value.as_str().is_some_and(is_mark)
 }
 
 impl Mark {
@@ -84,7 +96,7 @@ impl Mark {
     /// The text field of an object that holds a mark at this time.
     pub(super) fn text_field(self, object: &Json) -> Option<&'static str> {
         match self {
-            Mark::Text(field) if is_mark(&object[field]) => Some(field),
+            Mark::Text(field) if has_mark(&object[field]) => Some(field),
             _ => None,
         }
     }
@@ -136,7 +148,7 @@ impl Mark {
         match self {
             Mark::Tag(field) => {
                 let tags = object[field].as_array().into_iter().flatten();
-                tags.filter(|tag| is_mark(tag)).cloned().collect()
+                tags.filter(|tag| has_mark(tag)).cloned().collect()
             }
             Mark::Entry(field) => object[field].get(KEY).cloned().into_iter().collect(),
             Mark::Text(_) | Mark::Beside | Mark::Unique(_) | Mark::Name | Mark::None => Vec::new(),
@@ -146,10 +158,10 @@ impl Mark {
     /// Removes the mark from an object as it is read, so that it is no value of a property.
     pub(crate) fn remove(self, object: &mut Json) {
         match self {
-            Mark::Text(field) if is_mark(&object[field]) => object[field] = json!(""),
+            Mark::Text(field) if has_mark(&object[field]) => object[field] = json!(""),
             Mark::Tag(field) => {
                 if let Some(tags) = object.get_mut(field).and_then(Json::as_array_mut) {
-                    tags.retain(|tag| !is_mark(tag));
+                    tags.retain(|tag| !has_mark(tag));
                 }
             }
             Mark::Entry(field) => {
@@ -164,5 +176,26 @@ impl Mark {
             }
             Mark::Text(_) | Mark::Unique(_) | Mark::Name | Mark::None => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_templates_that_begin_like_a_mark_stay() {
+        let mark = mark_of("token");
+        assert!(is_mark(&mark), "{mark}");
+        let mut object = json!({"description": "cyan-coloured", "tags": ["cyan-blue", mark]});
+        Mark::Text("description").remove(&mut object);
+        Mark::Tag("tags").remove(&mut object);
+        assert_eq!(
+            object,
+            json!({"description": "cyan-coloured", "tags": ["cyan-blue"]})
+        );
+        let mut marked = json!({"description": mark});
+        Mark::Text("description").remove(&mut marked);
+        assert_eq!(marked, json!({"description": ""}));
     }
 }

@@ -139,7 +139,11 @@ impl<R: Relation> Related<R> {
         };
         // A second create of a relation that exists is refused. So a relation that is found by
         // what it connects is the one that the create with the token made.
-        let Some(object) = self.0.find(on, &body).await? else {
+        let found = match request.token {
+            Some(_) if known.is_none() => on.find_late(|| self.0.find(on, &body)).await?,
+            _ => self.0.find(on, &body).await?,
+        };
+        let Some(object) = found else {
             return Ok(ReadOutcome::Absent);
         };
         let token = request.token.unwrap_or_default();

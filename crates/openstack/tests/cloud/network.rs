@@ -296,6 +296,7 @@ async fn a_group_with_a_name_and_a_description_has_its_mark_until_it_is_recorded
         .unwrap();
     // The create is cut off here: another group of the name is not taken for it.
     group.assert_found().await;
+    let found = group.found().await;
     // The next plan finds that the description is missing, and an update writes it.
     assert_ne!(group.field("description"), "given");
     group.update(spec).await.unwrap();
@@ -303,6 +304,8 @@ async fn a_group_with_a_name_and_a_description_has_its_mark_until_it_is_recorded
     let lost = group.lost();
     group.delete().await.unwrap();
     assert!(matches!(lost.find().await, ReadOutcome::Absent));
+    // Nothing of it is left to be deleted.
+    assert!(found.read().await.is_none());
     other.delete().await.unwrap();
 }
 

@@ -164,11 +164,9 @@ async fn a_server_starts_with_a_port_of_its_own_and_leaves_none() {
     assert_eq!(server.broken, [""; 0]);
     assert_eq!(server.field("first_address"), "10.77.4.20");
     // A create whose answer was lost knows its port, too.
-    let ReadOutcome::Present(found) = server.find().await else {
-        panic!("the server is not found");
-    };
-    assert!(!found.private.is_null());
-    assert_eq!(&found.private, server.private());
+    let found = server.found().await;
+    assert!(!found.private().is_null());
+    assert_eq!(found.private(), server.private());
     server.delete().await.unwrap();
     delete_all([subnet, net]).await;
 }

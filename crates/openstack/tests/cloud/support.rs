@@ -423,6 +423,19 @@ impl Live<'_> {
         self.peer.session.read(&self.call, request).await.unwrap()
     }
 
+    /// The resource as its record is after it was found by the token of its create.
+    pub(crate) async fn found(&self) -> Self {
+        let ReadOutcome::Present(found) = self.find().await else {
+            panic!("{} is not found", self.type_name);
+        };
+        let mut live = self.lost();
+        live.applied = Applied {
+            private: found.private,
+            ..Applied::ready(found.id, found.fields)
+        };
+        live
+    }
+
     /// Checks that the resource is found by the token of its create.
     pub(crate) async fn assert_found(&self) {
         match self.find().await {

@@ -66,6 +66,10 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
         licences,
         level: options.level,
     };
+    if options.out == packages(root) {
+        // Nobody else writes there. Packages of another version would fit the names on the page too.
+        let _ = fs::remove_dir_all(&options.out);
+    }
     fs::create_dir_all(&options.out)?;
     for (name, bytes) in [
         wheel::pack(&content)?,
@@ -94,10 +98,15 @@ fn build(root: &Path, project: &Project) -> io::Result<Option<PathBuf>> {
     Ok(built.success().then_some(file))
 }
 
+/// The folder of the packages unless another one is named.
+fn packages(root: &Path) -> PathBuf {
+    target(root).join("dist/packages")
+}
+
 fn options(root: &Path, arguments: &[String]) -> io::Result<DistOptions> {
     let mut options = DistOptions {
         binary: None,
-        out: target(root).join("dist/packages"),
+        out: packages(root),
         level: 6,
     };
     let mut arguments = arguments.iter();

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use serde_json::{Value as Json, json};
 
 use crate::client::{Service, ServiceRequest};
-use crate::managed::{CloudCall, JsonMap, Patience, mark_of};
+use crate::managed::{CloudCall, JsonMap, Patience, is_mark, mark_of};
 use crate::object_store;
 
 /// The prefix of the objects of deployments.
@@ -52,9 +52,7 @@ impl ServerContainer {
     pub(in crate::types) fn of_tags(tags: &Json) -> Option<ServerContainer> {
         let tags = tags.as_array().into_iter().flatten();
         let mut tags = tags.filter_map(Json::as_str);
-        let form = mark_of("");
-        let is_mark = |tag: &&str| tag.starts_with("cyan-") && tag.len() == form.len();
-        tags.find(is_mark).map(ServerContainer::of_mark)
+        tags.find(|tag| is_mark(tag)).map(ServerContainer::of_mark)
     }
 
     /// The container of the server with this mark.

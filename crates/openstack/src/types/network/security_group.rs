@@ -5,8 +5,8 @@ use serde_json::{Value as Json, json};
 
 use crate::client::{Service, ServiceRequest};
 use crate::managed::{
-    ASIDE, CloudCall, Hooks, JsonMap, Managed, Mark, PRIVATE, SpecChange, State, Unset, hook,
-    reference, same,
+    ASIDE, CloudCall, Hooks, JsonMap, LeftOver, Managed, Mark, PRIVATE, SpecChange, State, Unset,
+    hook, reference, same,
 };
 
 use super::common::NEUTRON;
@@ -292,6 +292,11 @@ impl Hooks for GroupHooks {
             };
             set_rules(on, change, made, object).await
         })
+    }
+
+    // The private data are a note for the next update.
+    fn left_over(&self) -> LeftOver {
+        LeftOver::Nothing
     }
 
     fn found<'a>(
